@@ -1,0 +1,116 @@
+"""ccc's daemon, as its files show it: whether it is up, and what it said last.
+
+A client of ccc that finds no daemon starts one, and a daemon that starts takes the socket from
+the one before it. Two clients at once therefore leave two daemons, one of which nobody reaches
+any more. So the first call on a cold machine goes alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vera_ccc_tools import project
+from vera_ccc_tools.process import Cancel
+
+if TYPE_CHECKING:
+    import filelock
+
+LOG_TAIL = 64 * 1024
+_SOCKET_PATH_LIMIT = 104 if sys.platform == "darwin" else 108
+
+
+def is_up(environ: Mapping[str, str]) -> bool:
+    """Whether a daemon has made its socket, and the process that it says it is lives."""
+    pid = process_id(environ)
+    if pid is None or not _alive(pid):
+        return False
+    return os.name != "posix" or _socket_path(environ).exists()
+
+
+def process_id(environ: Mapping[str, str]) -> int | None:
+    """The process id that the daemon left in its file."""
+    try:
+        return int((project.runtime_directory(environ) / "daemon.pid").read_text().strip())
+    except (OSError, ValueError):
+        return None
+
+
+def _alive(pid: int) -> bool:
+    if os.name != "posix":
+        import psutil
+
+        return bool(psutil.pid_exists(pid))
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def _socket_path(environ: Mapping[str, str]) -> Path:
+    """Where ccc binds: beside the log, or in the temporary directory where that is too long."""
+    directory = project.runtime_directory(environ)
+    usual = directory / "daemon.sock"
+    if len(str(usual).encode()) < _SOCKET_PATH_LIMIT:
+        return usual
+    digest = hashlib.md5(str(directory).encode(), usedforsecurity=False).hexdigest()[:12]
+    return Path(tempfile.gettempdir()) / f"ccc-{os.getuid()}-{digest}.sock"
+
+
+def last_words(environ: Mapping[str, str]) -> str:
+    """The last line of the daemon's log, or nothing."""
+    try:
+        with project.daemon_log_path(environ).open("rb") as log:
+            log.seek(0, os.SEEK_END)
+            log.seek(max(0, log.tell() - LOG_TAIL))
+            lines = log.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    return next((line for line in reversed(lines) if line.strip()), "")
+
+
+@contextmanager
+def starting(environ: Mapping[str, str], until: float | None, cancel: Cancel) -> Iterator[bool]:
+    """Be the only one of this user who starts the daemon of *environ*.
+
+    Gives False when the others were not done at *until* (monotonic time).
+    """
+    lock = _start_lock(environ)
+    mine = lock is None or _acquired(lock, until, cancel)
+    try:
+        yield mine
+    finally:
+        if lock is not None and mine:
+            lock.release()
+
+
+def _start_lock(environ: Mapping[str, str]) -> filelock.FileLock | None:
+    import filelock
+
+    directory = project.runtime_directory(environ)
+    if not os.access(directory, os.W_OK):
+        return None  # ccc itself will say what is wrong with it
+    return filelock.FileLock(directory / ".vera-ccc-start.lock", thread_local=False)
+
+
+def _acquired(lock: filelock.FileLock, until: float | None, cancel: Cancel) -> bool:
+    import filelock
+
+    while until is None or time.monotonic() < until:
+        cancel.check()
+        try:
+            lock.acquire(timeout=0.1, poll_interval=0.02)
+        except filelock.Timeout:
+            continue
+        return True
+    return False

@@ -1,0 +1,186 @@
+"""The tool ``ccc_doctor``: our own checks from the outside in, then ccc's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from vera_ccc_tools import daemon, faults, output, process, project
+from vera_ccc_tools.arguments import DoctorArguments
+from vera_ccc_tools.ccc import Ccc
+from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.session import SYNC_SWITCH, Answer, Call, Session
+
+_EXTENSIONS = "import sqlite3; print(hasattr(sqlite3.Connection, 'enable_load_extension'))"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at.
+
+    Attributes:
+        name: What was looked at.
+        ok: Whether it is as it should be.
+        seen: What was seen.
+        remedy: What to do when it is not.
+    """
+
+    name: str
+    ok: bool
+    seen: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        remedy = "" if self.ok or not self.remedy else f"\n    → {self.remedy}"
+        return f"{'✓' if self.ok else '✗'} {self.name}: {self.seen}{remedy}"
+
+
+def doctor(session: Session, call: Call, arguments: DoctorArguments) -> Answer:
+    """Say what is wrong, the first cause again at the end; failed when anything is."""
+    checks: list[Check] = []
+    report = ""
+    for check in _checks(session, call):
+        checks.append(check)
+        call.progress(f"Checked {check.name}")
+    if all(check.ok for check in checks[:2]):
+        own, report = _own_checks_of_ccc(session, call, verbose=arguments.verbose)
+        checks.extend(own)
+    failed = [check for check in checks if not check.ok]
+    lines = [str(check) for check in checks]
+    if report:
+        lines += ["", "What `ccc doctor` says:", report]
+    verdict = f"First problem: {str(failed[0])[2:]}" if failed else "No problem found."
+    text = output.fit("\n".join([*lines, "", verdict]))
+    if failed:
+        text = f"{output.counted(len(failed), 'check')} failed. {verdict}\n\n{text}"
+    details = {"checks": [{"name": check.name, "ok": check.ok} for check in checks]}
+    return Answer(text, details, failed=bool(failed))
+
+
+def _checks(session: Session, call: Call) -> Iterator[Check]:
+    yield _checked("ccc", lambda: _ccc(session, call))
+    yield _checked("SQLite extensions", lambda: _extensions(session, call))
+    yield _checked("git", lambda: _git(session, call))
+    yield _global_settings(session)
+    root = project.find_root(call.cwd)
+    yield _project(session, call.cwd, root)
+    if root is not None:
+        yield _checked("ignore rules", lambda: _sync_state(session, call, root))
+    yield _checked("daemon", lambda: _daemon(session, call))
+
+
+def _checked(name: str, look: Callable[[], Check]) -> Check:
+    try:
+        return look()
+    except Failure as failure:
+        if failure.code == "cancelled":
+            raise
+        return Check(name, ok=False, seen=failure.message, remedy=failure.hint)
+
+
+def _ccc(session: Session, call: Call) -> Check:
+    ccc = session.ccc()
+    version = ccc.version(cancel=call.cancel)
+    numbers = tuple(int(each) for each in re.findall(r"\d+", version)[:3])
+    seen = f"{ccc.executable}, version {version}"
+    return Check("ccc", numbers >= (0, 2, 39), seen, faults.UPGRADE)
+
+
+def _extensions(session: Session, call: Call) -> Check:
+    name = "SQLite extensions"
+    python = interpreter(session.ccc().executable)
+    if python is None:
+        return Check(name, ok=True, seen="ccc's Python was not found, so this was not looked at")
+    command = process.Command((str(python), "-c", _EXTENSIONS), python.parent, session.environ)
+    done = process.run(command, deadline=10.0, cancel=call.cancel)
+    able = done.stdout.head.strip() == b"True"
+    seen = f"ccc's Python {python} {'can' if able else 'cannot'} load them"
+    remedy = next(each.remedy for each in faults.FAULTS if each.code == "no_sqlite_extensions")
+    return Check(name, able, seen, remedy)
+
+
+def interpreter(executable: Path) -> Path | None:
+    """The Python that a console script runs on: its first line's, or the one beside it."""
+    try:
+        with executable.open("rb") as script:
+            first = script.readline(1000)
+    except OSError:
+        return None
+    named = re.match(rb"#!\s*(/\S*python\S*)\s*$", first)
+    beside = executable.resolve().parent
+    candidates = [Path(named[1].decode())] if named else []
+    candidates += [beside / "python", beside / "python3", beside / "python.exe"]
+    return next((each for each in candidates if each.is_file()), None)
+
+
+def _git(session: Session, call: Call) -> Check:
+    git = process.find_executable("git", environ=session.environ)
+    if git is None:
+        return Check("git", ok=False, seen="not found on PATH", remedy="Install git.")
+    command = process.Command((str(git), "--version"), call.cwd, session.environ)
+    done = process.run(command, deadline=10.0, cancel=call.cancel)
+    version = output.clean(done.stdout.head.decode("utf-8", "replace")).strip()
+    repository = project.find_git_root(call.cwd)
+    where = f"repository {repository}" if repository else "no repository here"
+    return Check("git", done.returncode == 0, f"{git}, {version}, {where}", "Reinstall git.")
+
+
+def _global_settings(session: Session) -> Check:
+    path = project.global_settings_path(session.environ)
+    remedy = next(each.remedy for each in faults.FAULTS if each.code == "no_global_settings")
+    seen = str(path) if path.is_file() else f"{path} does not exist"
+    return Check("global settings", path.is_file(), seen, remedy)
+
+
+def _project(session: Session, cwd: Path, root: Path | None) -> Check:
+    if root is None:
+        remedy = "Call ccc_index in a git repository, or ccc_init and then ccc_index."
+        return Check("project", ok=False, seen=f"{cwd} belongs to none", remedy=remedy)
+    if not project.is_indexed(root, session.environ):
+        return Check("project", ok=False, seen=f"{root} has no index", remedy="Call ccc_index.")
+    return Check("project", ok=True, seen=f"{root}, indexed")
+
+
+def _sync_state(session: Session, call: Call, root: Path) -> Check:
+    if session.environ.get(SYNC_SWITCH, "").strip() == "0":
+        return Check("ignore rules", ok=True, seen=f"the sync is turned off by {SYNC_SWITCH}=0")
+    report = session.syncer().sync(root, cancel=call.cancel, dry_run=True)
+    if report.warnings:
+        return Check("ignore rules", ok=False, seen=" ".join(report.warnings))
+    due = len(report.added) + len(report.removed)
+    seen = "ccc's exclusions equal git's"
+    if due:
+        seen = f"{output.counted(due, 'entry', 'entries')} will change at the next search"
+    return Check("ignore rules", ok=True, seen=seen)
+
+
+def _daemon(session: Session, call: Call) -> Check:
+    if not project.global_settings_path(session.environ).is_file():
+        return Check("daemon", ok=True, seen="not asked: without global settings it does not work")
+    was_up = daemon.is_up(session.environ)
+    ccc = Ccc(session.ccc().executable, {**session.ccc().environ, "VERA_CCC_TIMEOUT_STATUS": "15"})
+    loaded = ccc.loaded_projects(cancel=call.cancel)
+    state = "answers" if was_up else "was started, and answers"
+    return Check(
+        "daemon", ok=True, seen=f"{state}; {output.counted(len(loaded), 'project')} loaded"
+    )
+
+
+def _own_checks_of_ccc(session: Session, call: Call, *, verbose: bool) -> tuple[list[Check], str]:
+    try:
+        found = session.ccc().doctor(call.cwd, verbose=verbose, cancel=call.cancel)
+    except Failure as failure:
+        if failure.code == "cancelled":
+            raise
+        return [Check("ccc doctor", ok=False, seen=failure.message, remedy=failure.hint)], ""
+    checks = [_failed_check(each) for each in found.failed]
+    return checks or [Check("ccc doctor", ok=True, seen="all its checks passed")], found.text
+
+
+def _failed_check(words: str) -> Check:
+    known = faults.recognise(words)
+    if known is None:
+        return Check("ccc doctor", ok=False, seen=words)
+    return Check("ccc doctor", ok=False, seen=f"{known.message} ({words})", remedy=known.hint)

@@ -1,0 +1,222 @@
+"""The tools ``ccc_index`` and ``ccc_init``."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from vera_ccc_tools import daemon, output, project
+from vera_ccc_tools.arguments import IndexArguments, InitArguments
+from vera_ccc_tools.ccc import Ccc, Progress, Status
+from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.process import Cancel
+from vera_ccc_tools.session import Answer, Call, Session
+
+PROGRESS_PERIOD = 1.0
+"""Seconds between two looks at an index run: ccc prints none on a pipe, so its status is asked."""
+
+
+def index(session: Session, call: Call, arguments: IndexArguments) -> Answer:
+    """Build the index, or bring it up to date.
+
+    A git repository without project settings is initialized at its root first.
+
+    Raises:
+        Failure: When there is no ccc, no project to index, or ccc fails.
+    """
+    ccc = session.ccc()
+    root = project.find_root(call.cwd) or _repository(call.cwd)
+
+    def run(cancel: Cancel) -> Answer:
+        return _index(session, ccc, root, Call(call.cwd, cancel, call.progress))
+
+    if arguments.background:
+        return _in_background(session, root, "ccc_index", run)
+    return run(call.cancel)
+
+
+def _repository(cwd: Path) -> Path:
+    """The git root to initialize for *cwd*, by ccc's rule: below the home directory."""
+    root = project.find_git_root(cwd)
+    if root is None or root in (Path.home(), *Path.home().parents):
+        raise Failure(
+            "not_initialized",
+            f"{cwd} belongs to no ccc project and lies in no git repository.",
+            "Call ccc_init first if this directory is to be indexed.",
+        )
+    return root
+
+
+def _index(session: Session, ccc: Ccc, root: Path, call: Call) -> Answer:
+    started = time.monotonic()
+    created = not project.settings_path(root).is_file()
+    if created:
+        # Forced, since the root is decided: a parent that is a project does not matter here.
+        ccc.init(root, force=True, model=None, cancel=call.cancel)
+    notes = session.sync(root, call, always=True)
+    try:
+        with _reporting(ccc, root, call):
+            status = ccc.index(root, cancel=call.cancel)
+    except Failure as failure:
+        if failure.code != "timeout":
+            raise
+        return _goes_on(ccc, root, call, failure)
+    seconds = time.monotonic() - started
+    lines = [f"Initialized {root} for ccc."] if created else []
+    lines += [_indexed(root, status, seconds), *[f"Note: {note}" for note in notes]]
+    return Answer("\n".join(lines), _details(root, status, seconds))
+
+
+def _indexed(root: Path, status: Status, seconds: float) -> str:
+    held = f"{output.counted(status.files, 'file')}, {output.counted(status.chunks, 'chunk')}"
+    lines = [f"Indexed {root}: {held} ({seconds:.1f} s)."]
+    if status.progress is not None:
+        lines.append(f"This run: {_changes(status.progress)}.")
+        if status.progress.errors:
+            failed = output.counted(status.progress.errors, "file")
+            lines.append(f"{failed} could not be indexed; the daemon's log tells why.")
+    if status.languages:
+        chunks = ", ".join(f"{name} {count:,}" for name, count in status.languages)
+        lines.append(f"Chunks by language: {chunks}.")
+    return "\n".join(lines)
+
+
+def _changes(progress: Progress) -> str:
+    parts = [
+        (progress.added, "added"),
+        (progress.reprocessed, "changed"),
+        (progress.deleted, "deleted"),
+        (progress.unchanged, "unchanged"),
+    ]
+    return ", ".join(f"{count:,} {word}" for count, word in parts if count) or "no files"
+
+
+def _details(root: Path, status: Status, seconds: float) -> dict[str, Any]:
+    return {
+        "root": str(root),
+        "files": status.files,
+        "chunks": status.chunks,
+        "languages": dict(status.languages),
+        "elapsed_ms": {"total": round(seconds * 1000, 1)},
+    }
+
+
+def _goes_on(ccc: Ccc, root: Path, call: Call, failure: Failure) -> Answer:
+    """Tell of an index run that outlasts its client: the daemon goes on with it."""
+    progress = None
+    with suppress(Failure):
+        progress = ccc.status(root, cancel=call.cancel).progress
+    if progress is None:
+        raise failure
+    text = (
+        f"Indexing {root} goes on in ccc's daemon: {output.counted(progress.done, 'file')} done "
+        f"so far. {failure.message} Look again later: ccc-status tells when it is done. "
+        "Use rg meanwhile."
+    )
+    return Answer(text, {"root": str(root), "indexing": True, "files_done": progress.done})
+
+
+@contextmanager
+def _reporting(ccc: Ccc, root: Path, call: Call) -> Iterator[None]:
+    """Tell the caller now and then how an index run goes, while the block runs it."""
+    stop = Cancel()
+    thread = threading.Thread(target=_report, args=(ccc, root, call, stop), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.press()
+        thread.join()
+
+
+def _report(ccc: Ccc, root: Path, call: Call, stop: Cancel) -> None:
+    started = time.monotonic()
+    while not stop.wait(PROGRESS_PERIOD):
+        if not daemon.is_up(ccc.environ):
+            continue  # asking would start a second one
+        with suppress(Failure):
+            progress = ccc.status(root, cancel=stop).progress
+            if progress is not None:
+                seconds = time.monotonic() - started
+                rate = progress.done / seconds
+                call.progress(
+                    f"Indexing: {output.counted(progress.done, 'file')} done "
+                    f"({_changes(progress)}), {rate:.0f} files/s, {seconds:.0f} s"
+                )
+
+
+def init(session: Session, call: Call, arguments: InitArguments) -> Answer:
+    """Make the caller's directory a ccc project.
+
+    Raises:
+        Failure: When there is no ccc, the directory lies inside a project or repository and
+            *force* is not given, or ccc fails.
+    """
+    ccc = session.ccc()
+    root = call.cwd
+    if not arguments.force:
+        _check_parents(root)
+
+    def run(cancel: Cancel) -> Answer:
+        return _init(session, ccc, Call(root, cancel, call.progress), arguments)
+
+    if arguments.background:
+        return _in_background(session, root, "ccc_init", run)
+    answer = run(call.cancel)
+    notes = session.sync(root, call, always=True)
+    text = "\n".join([answer.text, *[f"Note: {note}" for note in notes]])
+    return Answer(text, answer.details, answer.failed)
+
+
+def _check_parents(cwd: Path) -> None:
+    if project.settings_path(cwd).is_file():
+        return
+    above = project.find_root(cwd)
+    if above is not None:
+        raise Failure(
+            "parent_project",
+            f"{cwd} lies inside the ccc project {above}, and is searched with it.",
+            "Use ccc_search and ccc_index as they are, or call ccc_init with `force` "
+            "to make a project of this directory alone.",
+        )
+    repository = project.find_git_root(cwd)
+    if repository not in (None, cwd, Path.home()):
+        raise Failure(
+            "parent_project",
+            f"{cwd} lies inside the git repository {repository}.",
+            "Call ccc_index, which initializes that repository and indexes it as a whole, or "
+            "call ccc_init with `force` to make a project of this directory alone.",
+        )
+
+
+def _init(session: Session, ccc: Ccc, call: Call, arguments: InitArguments) -> Answer:
+    existed = project.settings_path(call.cwd).is_file()
+    said = ccc.init(
+        call.cwd, force=arguments.force, model=arguments.litellm_model, cancel=call.cancel
+    )
+    done = f"{call.cwd} is a ccc project already." if existed else f"Initialized {call.cwd}."
+    following = (
+        "Its index exists: call ccc_search."
+        if project.is_indexed(call.cwd, session.environ)
+        else "Call ccc_index to build the index."
+    )
+    details = {"root": str(call.cwd), "created": not existed}
+    if "[FAIL]" in said:
+        cause = "ccc could not use the embedding model that it was given."
+        return Answer(f"{done} But {cause}\n\n{said}", details, failed=True)
+    return Answer(f"{done} {following}", details)
+
+
+def _in_background(session: Session, root: Path, tool: str, run: Any) -> Answer:
+    job = session.start(root, tool, run)
+    if job.tool != tool or time.monotonic() - job.started > 1.0:
+        seconds = time.monotonic() - job.started
+        text = f"{job.tool} already runs in the background for {root}, since {seconds:.0f} s."
+    else:
+        text = f"{tool} runs in the background for {root}."
+    text += " The ccc-status section of the next turn tells how it goes; use rg meanwhile."
+    return Answer(text, {"root": str(root), "background": True})

@@ -1,0 +1,128 @@
+"""Text for a model: cleaned, cut where a cut does no harm, and saved where something is lost."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+MAX_BYTES = 50 * 1024
+MAX_LINES = 2000
+
+# Terminal control sequences: CSI, OSC and the other string kinds (ended by BEL, ST, or nothing),
+# then the two- and three-byte escapes.
+_ESCAPES = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]?"
+    r"|[\x1b][\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"
+    r"|\x1b[ -/]*[0-~]?"
+)
+# What is left of C0 and C1 but TAB and LF, DEL, and the bidirectional controls.
+_CONTROLS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]"
+)
+_ENGINE_LOG = re.compile(
+    r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z +(?:TRACE|DEBUG|INFO|WARN|ERROR) [\w:]+:.*\n?",
+    re.MULTILINE,
+)
+
+
+def clean(text: str) -> str:
+    """Remove what could move a cursor, hide or reorder text, and the engine's log lines.
+
+    Line ends become LF; TAB stays; every printable character stays as it is.
+    """
+    text = text.replace("\r\n", "\n")
+    text = _ESCAPES.sub("", text)
+    text = _CONTROLS.sub("", text)
+    text = text.encode("utf-8", "replace").decode("utf-8")
+    return _ENGINE_LOG.sub("", text)
+
+
+def clean_line(text: str) -> str:
+    """`clean` for what has to stay on one line, such as a path: line ends become spaces."""
+    return re.sub(r"[\n\t\u0085\u2028\u2029]", " ", clean(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Blocks that fit.
+
+    Attributes:
+        text: The blocks, a blank line between them.
+        shown: How many of the blocks it holds.
+    """
+
+    text: str
+    shown: int
+
+
+def page(blocks: Sequence[str], *, max_bytes: int = MAX_BYTES, max_lines: int = MAX_LINES) -> Page:
+    """Join as many whole *blocks* as fit; a first one that alone is too long is cut at a line."""
+    taken: list[str] = []
+    size = lines = 0
+    for block in blocks:
+        size += len(block.encode()) + 2
+        lines += block.count("\n") + 2
+        if size > max_bytes or lines > max_lines:
+            break
+        taken.append(block)
+    if blocks and not taken:
+        return Page(head(blocks[0], max_bytes=max_bytes, max_lines=max_lines), 1)
+    return Page("\n\n".join(taken), len(taken))
+
+
+def head(text: str, *, max_bytes: int = MAX_BYTES, max_lines: int = MAX_LINES) -> str:
+    """The first whole lines of *text* that fit; half a line only where no whole one does."""
+    lines = text.split("\n")[:max_lines]
+    kept, size = [], 0
+    for line in lines:
+        size += len(line.encode()) + 1
+        if size > max_bytes + 1:
+            break
+        kept.append(line)
+    if kept:
+        return "\n".join(kept)
+    return text.encode()[:max_bytes].decode("utf-8", "ignore")
+
+
+def fit(text: str, *, max_bytes: int = MAX_BYTES, max_lines: int = MAX_LINES) -> str:
+    """*text* itself when it fits, else its head, with the whole of it in a file that is named."""
+    total_lines = text.count("\n") + 1
+    total_bytes = len(text.encode())
+    if total_bytes <= max_bytes and total_lines <= max_lines:
+        return text
+    shown = head(text, max_bytes=max_bytes - 1024, max_lines=max_lines - 2)
+    note = (
+        f"[Output truncated: showing {shown.count(chr(10)) + 1} of {total_lines} lines "
+        f"({len(shown.encode()):,} of {total_bytes:,} bytes). {_saved(text)}]"
+    )
+    return f"{shown}\n\n{note}"
+
+
+def _saved(text: str) -> str:
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", newline="\n", prefix="vera-ccc-", suffix=".txt", delete=False
+        ) as file:
+            file.write(text)
+    except OSError as error:
+        return f"The full output could not be saved: {error.strerror}."
+    return f"Full output saved to: {Path(file.name)}"
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """``1 file``, ``2 files``, ``1,204 files``."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def rounded(number: int) -> str:
+    """A count to two significant digits, which stays the same while little changes: ``5.7k``."""
+    if number < 100:
+        return str(number)
+    for unit, size in (("M", 1_000_000), ("k", 1000)):
+        if number >= size - size // 200:
+            scaled = float(f"{number / size:.2g}")
+            return f"{scaled:g}{unit}" if scaled >= 10 else f"{scaled:.1f}{unit}"
+    return f"{float(f'{number:.2g}'):g}"

@@ -1,0 +1,192 @@
+"""What one worker, or one command, remembers between calls: syncs and background commands."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from vera_ccc_tools import project
+from vera_ccc_tools.ccc import Ccc
+from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.process import Cancel
+
+SYNC_SWITCH = "VERA_CCC_GITIGNORE_SYNC"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a tool: where, how to stop it, and whom to tell how it goes.
+
+    Attributes:
+        cwd: The caller's directory, absolute, resolved, existing.
+        cancel: The call's stop button.
+        progress: Takes a line of text now and then while the call runs.
+    """
+
+    cwd: Path
+    cancel: Cancel = field(default_factory=Cancel)
+    progress: Callable[[str], None] = lambda _text: None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a tool gives back.
+
+    Attributes:
+        text: For the model.
+        details: For programs; never shown to the model.
+        failed: Whether the call is to be reported as failed.
+    """
+
+    text: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+    failed: bool = False
+
+
+@dataclass(slots=True)
+class Job:
+    """A command in the background, and in the end its outcome.
+
+    Attributes:
+        tool: The tool that started it.
+        cancel: Its stop button.
+        started: When, in monotonic time.
+        outcome: Its answer or failure; None while it runs.
+    """
+
+    tool: str
+    cancel: Cancel = field(default_factory=Cancel)
+    started: float = field(default_factory=time.monotonic)
+    outcome: Answer | Failure | None = None
+
+    @property
+    def running(self) -> bool:
+        return self.outcome is None
+
+    def line(self) -> str:
+        """How it goes or ended, in one line."""
+        if self.outcome is None:
+            return f"{self.tool} is running in the background."
+        if isinstance(self.outcome, Failure):
+            return f"{self.tool} in the background failed: {' '.join(str(self.outcome).split())}"
+        if self.outcome.failed:
+            return f"{self.tool} in the background failed: {self.outcome.text.splitlines()[0]}"
+        return f"{self.tool} in the background is done."
+
+
+class Session:
+    """The state behind the tools. Its methods may be called from any thread."""
+
+    def __init__(self, environ: Mapping[str, str] | None = None) -> None:
+        self.environ = dict(os.environ if environ is None else environ)
+        self._lock = threading.Lock()
+        self._syncer: Any = None
+        self._synced: set[Path] = set()
+        self._jobs: dict[Path, Job] = {}
+        self._threads: list[threading.Thread] = []
+
+    def ccc(self) -> Ccc:
+        """The installed ccc, looked for anew so that an install or upgrade is seen.
+
+        Raises:
+            Failure: ``ccc_missing``.
+        """
+        return Ccc.locate(self.environ)
+
+    def indexed_root(self, cwd: Path) -> Path:
+        """The root of the project around *cwd*, which has an index.
+
+        Raises:
+            Failure: ``not_initialized`` or ``not_indexed``.
+        """
+        root = project.find_root(cwd)
+        if root is None:
+            raise Failure(
+                "not_initialized",
+                f"{cwd} belongs to no ccc project.",
+                "Call ccc_index, which initializes the git repository and indexes it "
+                "(outside of one: ccc_init, then ccc_index). Use rg meanwhile.",
+            )
+        if not project.is_indexed(root, self.environ):
+            raise Failure(
+                "not_indexed",
+                f"The project {root} has no index yet.",
+                "Call ccc_index to build it; use rg meanwhile.",
+            )
+        return root
+
+    def sync(self, root: Path, call: Call, *, always: bool) -> tuple[str, ...]:
+        """Keep ccc's exclusions equal to what git ignores; say in lines what did not work.
+
+        Not *always* means: only when this session has not done so yet, since the first ccc
+        command for a project may start an index run by itself.
+        """
+        if self.environ.get(SYNC_SWITCH, "").strip() == "0":
+            return ()
+        with self._lock:
+            if root in self._synced and not always:
+                return ()
+        try:
+            report = self.syncer().sync(root, cancel=call.cancel)
+        except Failure as failure:
+            if failure.code == "cancelled":
+                raise
+            return (f"The ignore rules could not be brought up to date: {failure.message}",)
+        with self._lock:
+            self._synced.add(root)
+        return tuple(report.warnings)
+
+    def syncer(self) -> Any:
+        """The one `Syncer` of this session."""
+        from vera_ccc_tools.gitignore_sync import Syncer
+
+        with self._lock:
+            if self._syncer is None:
+                self._syncer = Syncer()
+            return self._syncer
+
+    def job(self, root: Path) -> Job | None:
+        """The background command of the project at *root*: the one that runs, or ran last."""
+        with self._lock:
+            return self._jobs.get(root)
+
+    def start(self, root: Path, tool: str, run: Callable[[Cancel], Answer]) -> Job:
+        """Run *run* in the background, unless a background command of *root* runs already."""
+        with self._lock:
+            current = self._jobs.get(root)
+            if current is not None and current.running:
+                return current
+            job = self._jobs[root] = Job(tool)
+            thread = threading.Thread(target=_run_job, args=(job, run), daemon=True)
+            self._threads.append(thread)
+        thread.start()
+        return job
+
+    def finish(self) -> list[str]:
+        """Wait for what runs in the background; say of each how it ended."""
+        for thread in list(self._threads):
+            thread.join()
+        return [job.line() for job in self._jobs.values()]
+
+    def close(self) -> None:
+        """End what runs in the background."""
+        with self._lock:
+            jobs, threads = list(self._jobs.values()), list(self._threads)
+        for job in jobs:
+            job.cancel.press()
+        for thread in threads:
+            thread.join(5.0)
+
+
+def _run_job(job: Job, run: Callable[[Cancel], Answer]) -> None:
+    try:
+        job.outcome = run(job.cancel)
+    except Failure as failure:
+        job.outcome = failure
+    except Exception as error:  # noqa: BLE001 - a bug must end the job, not leave it running
+        job.outcome = Failure("internal", f"{job.tool} failed by a bug of its own: {error!r}")
