@@ -1,0 +1,268 @@
+"""Run a verb of this package in a Python that has what it needs, made where there is none.
+
+``python3 bootstrap.py VERB …`` does what ``python -m vera_ccc_tools VERB …`` does. The standard
+library is all it needs, and its source is readable by Python 3.8, so that an old Python gets one
+clear sentence. The interpreter is, in this order:
+
+1. what ``VERA_CCC_PYTHON`` names, as it is;
+2. the running one, when it is new enough and has the dependencies;
+3. one in an environment in the user's cache directory, made once.
+
+``python3 bootstrap.py install-ccc`` makes an environment with ccc and prints ccc's path.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+MINIMUM = (3, 11)
+ROOT = Path(__file__).resolve().parent.parent
+"""The directory that holds the package: a checkout, or an installation's ``site-packages``."""
+
+if __name__ == "__main__":
+    if not getattr(sys.flags, "safe_path", False):
+        del sys.path[0]  # this directory, whose modules are no top-level ones
+    if str(ROOT) not in sys.path:
+        sys.path.insert(0, str(ROOT))
+
+from vera_ccc_tools import environments  # noqa: E402 - the path has to be right first
+from vera_ccc_tools.errors import Failure, shorten  # noqa: E402
+
+_PYTHONS = ("python3.13", "python3.12", "python3.11", "python3.14", "python3", "python")
+_NEW_ENOUGH = "import sys; sys.exit(sys.version_info < (3, 11))"
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the verb *argv* in the right interpreter; on POSIX this process becomes that one."""
+    argv = list(argv)
+    try:
+        if argv[:1] == ["install-ccc"]:
+            require_python()
+            sys.stdout.write(f"{environments.install_ccc()}\n")
+            return 0
+        if argv[:1] == ["--here"]:
+            return _run(argv[1:])
+        if argv[:1] == ["--check-here"]:
+            _check(argv[1] if len(argv) > 1 else "")
+            return _run(argv[1:])
+        return _find_and_run(argv)
+    except Failure as failure:
+        environments.say(str(failure))
+    return 1
+
+
+def require_python() -> None:
+    """Go on only in a Python that is new enough: run this very script in one, if one is found.
+
+    Raises:
+        Failure: ``python_too_old`` when there is none.
+    """
+    if sys.version_info < MINIMUM:
+        become([_newer_python(), *sys.argv])
+
+
+def become(argv: Sequence[str]) -> None:
+    """Replace this process by *argv*; on Windows, run it with our streams and exit as it does.
+
+    Raises:
+        Failure: ``cannot_run`` when there is no such executable.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+    try:
+        if os.name == "posix":
+            os.execv(argv[0], list(argv))  # noqa: S606 - there is no shell, and none is wanted
+        import subprocess
+
+        child = subprocess.Popen(list(argv))
+    except OSError as error:
+        raise Failure("cannot_run", f"Cannot run {shorten(argv[0])}: {error.strerror}.") from error
+    while True:
+        with suppress(KeyboardInterrupt):  # the child gets it too, and decides
+            sys.exit(child.wait())
+
+
+def _find_and_run(argv: Sequence[str]) -> int:
+    python = interpreter(argv[0] if argv else "")
+    if python == sys.executable:
+        return _run(argv)
+    how = "--check-here" if os.environ.get("VERA_CCC_PYTHON") else "--here"
+    become([python, str(Path(__file__).resolve()), how, *argv])
+    return 1
+
+
+def _run(argv: Sequence[str]) -> int:
+    import runpy
+
+    sys.argv[1:] = argv
+    runpy.run_module("vera_ccc_tools", run_name="__main__", alter_sys=True)
+    return 0
+
+
+def interpreter(verb: str = "") -> str:
+    """The interpreter to run *verb* in, made if it has to be.
+
+    Raises:
+        Failure: there is none and none can be made.
+    """
+    named = os.environ.get("VERA_CCC_PYTHON")
+    if named:
+        return _named(named)
+    require_python()
+    needed = requirements(verb)
+    if not lacking(needed, sys.path):
+        return sys.executable
+    parts = [str(sys.implementation.cache_tag), *needed]
+    directory = environments.directory_for("env", parts)
+    environments.prepare(
+        directory,
+        lambda builder: builder.environment(sys.executable, needed),
+        "its Python environment",
+        lambda made: environments.is_whole(made) and not lacking(needed, [_packages(made)]),
+    )
+    return str(environments.python_of(directory))
+
+
+def _packages(directory: Path) -> str:
+    return str(environments.packages_of(directory))
+
+
+def _named(value: str) -> str:
+    """The interpreter that VERA_CCC_PYTHON names: a path, or a name to look up."""
+    path = Path(value).expanduser()
+    found = str(path) if path.is_absolute() else next(environments.find([value]), None)
+    if not found:
+        raise Failure(
+            "python_missing",
+            f"VERA_CCC_PYTHON names {shorten(value)}, which is not there.",
+            "Set it to the absolute path of a Python 3.11 or newer, or unset it.",
+        )
+    return found
+
+
+def _check(verb: str) -> None:
+    """Say in one sentence what this interpreter lacks, which the user chose."""
+    if sys.version_info < MINIMUM:
+        raise _too_old()
+    missing = lacking(requirements(verb), sys.path)
+    if missing:
+        raise Failure(
+            "python_lacks",
+            f"{sys.executable}, named by VERA_CCC_PYTHON, lacks {', '.join(missing)}.",
+            "Install them there (with its `-m pip install`), or unset VERA_CCC_PYTHON.",
+        )
+
+
+def _newer_python() -> str:
+    for python in environments.find(_PYTHONS):
+        if environments.passes(python, _NEW_ENOUGH):
+            return python
+    raise _too_old()
+
+
+def _too_old() -> Failure:
+    version = ".".join(map(str, sys.version_info[:3]))
+    return Failure(
+        "python_too_old",
+        f"Python 3.11 or newer is needed; this is {version} ({sys.executable}).",
+        "Install one (from python.org or with your package manager), or name one in "
+        "VERA_CCC_PYTHON.",
+    )
+
+
+# --- what is needed, and is it there? ------------------------------------------------------------
+
+
+def requirements(extra: str = "") -> list[str]:
+    """This package's dependencies, as pip takes them; with those of *extra* where it is one.
+
+    From the ``pyproject.toml`` beside the package, or from the metadata of an installed one.
+    """
+    project = ROOT / "pyproject.toml"
+    if project.is_file():
+        import tomllib
+
+        table = tomllib.loads(project.read_text(encoding="utf-8"))["project"]
+        return [*table["dependencies"], *table.get("optional-dependencies", {}).get(extra, ())]
+    import importlib.metadata
+
+    wanted = ("", f"extra == '{extra}'", f'extra == "{extra}"')
+    listed = importlib.metadata.requires("vera-ccc-tools") or []
+    pairs = [text.partition(";") for text in listed]
+    return [name.strip() for name, _, marker in pairs if marker.strip() in wanted]
+
+
+def lacking(needed: Iterable[str], path: Iterable[str]) -> list[str]:
+    """Those of the requirements *needed* that no package in the directories *path* meets.
+
+    Decided from the names of the installed packages' metadata directories: to import the packages,
+    or `importlib.metadata`, takes longer than everything else here. What is not understood, a
+    marker or a rare operator, counts as not met.
+    """
+    installed = _installed(path)
+    return [requirement for requirement in needed if not _is_met(requirement, installed)]
+
+
+def _installed(path: Iterable[str]) -> dict[str, str]:
+    """The versions of the installed packages; of the first, where the path has several."""
+    found: dict[str, str] = {}
+    for entry in path:
+        with suppress(OSError):
+            for name in os.listdir(entry or "."):  # noqa: PTH208 - names are all that is needed
+                if name.endswith((".dist-info", ".egg-info")):
+                    package, _, version = name.rpartition(".")[0].partition("-")
+                    found.setdefault(_normal(package), version.partition("-")[0])
+    return found
+
+
+def _normal(name: str) -> str:
+    return name.lower().replace("_", "-").replace(".", "-")
+
+
+def _is_met(requirement: str, installed: dict[str, str]) -> bool:
+    import re
+
+    match = re.fullmatch(r"\s*([A-Za-z0-9][\w.-]*)\s*([^;\[]*)", requirement)
+    version = installed.get(_normal(match.group(1))) if match else None
+    if match is None or version is None:
+        return False
+    clauses = match.group(2).split(",")
+    return all(_holds(version, clause.strip()) for clause in clauses)
+
+
+def _holds(version: str, clause: str) -> bool:
+    import re
+
+    match = re.fullmatch(r"(>=|<=|==|!=|<|>)\s*(\d+(?:\.\d+)*)", clause)
+    if not match:
+        return not clause
+    left, right = _release(version), _release(match.group(2))
+    return {
+        ">=": left >= right,
+        "<=": left <= right,
+        "==": left == right,
+        "!=": left != right,
+        "<": left < right,
+        ">": left > right,
+    }[match.group(1)]
+
+
+def _release(version: str) -> list[int]:
+    """The numbers of a version up to its first other part, without zeros at the end."""
+    numbers: list[int] = []
+    for part in version.split("."):
+        if not part.isdigit():
+            break
+        numbers.append(int(part))
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    return numbers
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
