@@ -1,0 +1,8 @@
+/** Runs a script with whichever of `python3`, `python` and `py -3` there is. */
+import { spawnSync } from "node:child_process";
+import { findPython } from "../extension/python.js";
+
+const { file, args } = findPython();
+const { status, error } = spawnSync(file, [...args, ...process.argv.slice(2)], { stdio: "inherit" });
+if (error) throw error;
+process.exitCode = status ?? 1;

@@ -1,0 +1,276 @@
+import assert from "node:assert/strict";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import veraCccTools from "../../extension/index.js";
+import { callLine, renderersFor, resultText } from "../../extension/render.js";
+import { placeSection } from "../../extension/status.js";
+import { isRunning, temporary, until } from "./helpers.js";
+
+const ROOT = path.dirname(path.dirname(path.dirname(fileURLToPath(import.meta.url))));
+const posix = { skip: process.platform === "win32" && "the fake interpreter is a script with a #! line" };
+
+/** A host with what the extension uses of Pi, and a fake interpreter on VERA_CCC_PYTHON. */
+class Host {
+  tools = new Map();
+  /** @type {Record<string, Function>} */
+  handlers = {};
+  ctx;
+  #script;
+
+  /** @param {string} directory */
+  constructor(directory) {
+    this.ctx = { cwd: directory };
+    this.#script = path.join(directory, "script.json");
+    this.say({ status: "ready", result: { content: [{ type: "text", text: "found" }], details: { results: [] } } });
+  }
+
+  /** @param {object} script */
+  say(script) {
+    writeFileSync(this.#script, JSON.stringify(script));
+  }
+
+  /** @returns {any[]} what the fake interpreter has seen */
+  get log() {
+    if (!existsSync(`${this.#script}.log`)) return [];
+    return readFileSync(`${this.#script}.log`, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+  }
+
+  get statusCalls() {
+    return this.log.filter((entry) => entry.method === "status").length;
+  }
+
+  async load() {
+    this.tools.clear();
+    process.env.FAKE_SCRIPT = this.#script;
+    await veraCccTools({
+      registerTool: (/** @type {any} */ tool) => this.tools.set(tool.name, tool),
+      on: (/** @type {string} */ name, /** @type {Function} */ handler) => (this.handlers[name] = handler),
+    });
+  }
+
+  /** @param {string} name @param {object} [event] */
+  emit(name, event = {}) {
+    return this.handlers[name](event, this.ctx);
+  }
+
+  /** @returns {Promise<string>} the section's text at a prompt */
+  async prompt() {
+    const systemPromptOptions = { sections: /** @type {Record<string, string>} */ ({ other: "x" }) };
+    assert.equal(await this.emit("before_agent_start", { systemPrompt: "base", systemPromptOptions }), undefined);
+    return systemPromptOptions.sections["ccc-status"];
+  }
+
+  /** @param {string} name @param {object} args @param {AbortSignal} [signal] @param {Function} [onUpdate] */
+  call(name, args, signal, onUpdate) {
+    return this.tools.get(name).execute("call-1", args, signal, onUpdate, this.ctx);
+  }
+}
+
+/** @param {import("node:test").TestContext} t */
+async function host(t) {
+  const directory = temporary(t);
+  const python = path.join(directory, "python");
+  writeFileSync(python, `#!/bin/sh\nexec "${process.execPath}" "${path.join(ROOT, "tests", "js", "fake-python.js")}" "$@"\n`);
+  chmodSync(python, 0o755);
+  const before = { ...process.env };
+  process.env.VERA_CCC_PYTHON = python;
+  const made = new Host(directory);
+  await made.load();
+  t.after(async () => {
+    await made.emit("session_shutdown");
+    process.env = before;
+  });
+  return made;
+}
+
+test("the factory registers the four tools and starts no process", posix, async (t) => {
+  const pi = await host(t);
+  assert.deepEqual([...pi.tools.keys()], ["ccc_search", "ccc_index", "ccc_init", "ccc_doctor"]);
+  assert.deepEqual(pi.log, []);
+});
+
+test("what is registered is the table: schema as parameters, every guideline names its tool", posix, async (t) => {
+  const table = JSON.parse(readFileSync(path.join(ROOT, "extension", "tools.json"), "utf8")).tools;
+  const pi = await host(t);
+  for (const { name, inputSchema, description, promptGuidelines } of table) {
+    const tool = pi.tools.get(name);
+    assert.deepEqual([tool.parameters, tool.description], [inputSchema, description]);
+    for (const guideline of promptGuidelines ?? []) assert.match(guideline, new RegExp(name));
+  }
+});
+
+test("the worker is started outside the project, as bootstrap.py worker, with UTF-8", posix, async (t) => {
+  const pi = await host(t);
+  await pi.call("ccc_search", { query: "q" });
+  const { argv, cwd, utf8, io } = pi.log[0];
+  assert.deepEqual([argv, cwd], [[path.join(ROOT, "vera_ccc_tools", "bootstrap.py"), "worker"], ROOT]);
+  assert.deepEqual([utf8, io], ["1", "utf-8"]);
+});
+
+test("a call carries its name, its arguments and the session's directory; its result is returned", posix, async (t) => {
+  const pi = await host(t);
+  const result = await pi.call("ccc_search", { query: "q", limit: 3 });
+  assert.deepEqual(result, { content: [{ type: "text", text: "found" }], details: { results: [] } });
+  assert.deepEqual(pi.log[1].params, { name: "ccc_search", arguments: { query: "q", limit: 3 }, cwd: pi.ctx.cwd });
+});
+
+test("a result that says isError is thrown, with its text", posix, async (t) => {
+  const pi = await host(t);
+  pi.say({ result: { content: [{ type: "text", text: "not indexed\ncall ccc_index" }], isError: true, details: { code: "x" } } });
+  await assert.rejects(pi.call("ccc_search", { query: "q" }), { message: "not indexed\ncall ccc_index" });
+});
+
+test("an answer without content is an error, not a crash", posix, async (t) => {
+  const pi = await host(t);
+  pi.say({ result: {} });
+  await assert.rejects(pi.call("ccc_doctor", {}), /no content/);
+});
+
+test("an abort becomes a cancel for the worker, and the call is over though it does not answer", posix, async (t) => {
+  const pi = await host(t);
+  pi.say({ silent: true });
+  const abort = new AbortController();
+  const call = pi.call("ccc_index", {}, abort.signal);
+  await until(() => pi.log.some((entry) => entry.method === "tools/call"));
+  abort.abort();
+  await assert.rejects(call, /cancelled/);
+  await until(() => pi.log.some((entry) => entry.method === "cancel" && entry.params.id === 1));
+});
+
+test("without Python the tools stay registered, say what to install, and work once it is there", posix, async (t) => {
+  const pi = await host(t);
+  const python = process.env.VERA_CCC_PYTHON;
+  delete process.env.VERA_CCC_PYTHON;
+  const path = process.env.PATH;
+  process.env.PATH = "";
+  await pi.load();
+  assert.equal(pi.tools.size, 4);
+  await pi.emit("session_start");
+  await assert.rejects(pi.call("ccc_search", { query: "q" }), /Install Python 3\.11 or newer/);
+  assert.match(await pi.prompt(), /^ccc: the ccc tools cannot run.*\nInstall Python 3\.11/);
+  process.env.PATH = path;
+  process.env.VERA_CCC_PYTHON = python;
+  assert.ok(await pi.call("ccc_search", { query: "q" }));
+});
+
+test("session_start asks for the status at once, and the prompt shows it", posix, async (t) => {
+  const pi = await host(t);
+  assert.equal(pi.emit("session_start"), undefined, "it waits for nothing");
+  assert.equal(await pi.prompt(), "ready");
+  assert.deepEqual(pi.log[1].params, { cwd: pi.ctx.cwd });
+});
+
+test("a turn asks for nothing itself; the end of an agent run fetches the next text", posix, async (t) => {
+  const pi = await host(t);
+  pi.emit("session_start");
+  await pi.prompt();
+  pi.say({ status: "indexing" });
+  assert.deepEqual([await pi.prompt(), await pi.prompt(), pi.statusCalls], ["ready", "ready", 1]);
+  assert.equal(pi.emit("agent_end"), undefined, "it waits for nothing");
+  assert.deepEqual([await pi.prompt(), pi.statusCalls], ["indexing", 2]);
+});
+
+test("ends of runs that come while a status is fetched are answered by one more", posix, async (t) => {
+  const pi = await host(t);
+  pi.emit("session_start");
+  for (let i = 0; i < 5; i++) pi.emit("agent_end");
+  await pi.prompt();
+  assert.equal(pi.statusCalls, 2);
+});
+
+test("a turn waits at most half a second, then shows a neutral text, later the last known", posix, async (t) => {
+  const pi = await host(t);
+  pi.say({ silent: true });
+  pi.emit("session_start");
+  const began = performance.now();
+  assert.match(await pi.prompt(), /not known yet/);
+  const took = performance.now() - began;
+  assert.ok(took > 450 && took < 900, `${took} ms`);
+});
+
+test("when a fetch fails the last known text stays, byte for byte", posix, async (t) => {
+  const pi = await host(t);
+  pi.emit("session_start");
+  assert.equal(await pi.prompt(), "ready");
+  process.kill(pi.log[0].started, "SIGKILL");
+  await until(() => !isRunning(pi.log[0].started));
+  process.env.VERA_CCC_PYTHON = "/bin/false";
+  pi.emit("agent_end");
+  assert.equal(await pi.prompt(), "ready");
+});
+
+test("a session that ends leaves no process, and the next one has its own", posix, async (t) => {
+  const pi = await host(t);
+  for (let session = 0; session < 3; session++) {
+    pi.emit("session_start");
+    await pi.call("ccc_doctor", {});
+    await pi.emit("session_shutdown");
+    await pi.load();
+  }
+  const pids = pi.log.filter((entry) => entry.started).map((entry) => entry.started);
+  assert.equal(new Set(pids).size, 3);
+  assert.deepEqual(pids.filter(isRunning), []);
+});
+
+test("what comes after the end of a session starts nothing", posix, async (t) => {
+  const pi = await host(t);
+  await pi.emit("session_shutdown");
+  pi.emit("agent_end");
+  await assert.rejects(pi.call("ccc_doctor", {}), /session has ended/);
+  assert.deepEqual(pi.log, []);
+});
+
+test("the section is put last, also where it stood before", () => {
+  const sections = { "ccc-status": "old", other: "x" };
+  assert.equal(placeSection({ systemPrompt: "base", systemPromptOptions: { sections } }, "new"), undefined);
+  assert.deepEqual(Object.entries(sections), [["other", "x"], ["ccc-status", "new"]]);
+});
+
+test("a host without sections, and a forced prompt, get the section at the end of the prompt", () => {
+  const expected = { systemPrompt: "base\n\n<ccc-status>\nready\n</ccc-status>" };
+  for (const systemPromptOptions of [undefined, {}, { sections: {}, forceSystemPrompt: "base" }]) {
+    assert.deepEqual(placeSection({ systemPrompt: "base", systemPromptOptions }, "ready"), expected);
+  }
+});
+
+test("an empty text shows no section", () => {
+  assert.equal(placeSection({ systemPrompt: "base" }, ""), undefined);
+});
+
+const theme = { fg: (/** @type {string} */ _colour, /** @type {string} */ text) => text, bold: (/** @type {string} */ text) => text };
+const found = {
+  content: [{ type: "text", text: "the whole text" }],
+  details: { results: [{ file_path: "src/a.py", start_line: 1, end_line: 9, language: "python", score: 0.8125 }] },
+};
+
+test("a search is shown as a line, its result as the number of results and a line each", () => {
+  assert.equal(callLine("ccc_search", { query: "retry\nbackoff", path: "src" }, theme), 'ccc_search "retry backoff" in src');
+  assert.equal(resultText("ccc_search", found, {}, theme), "1 result\nsrc/a.py:1-9 python 0.81");
+  assert.equal(resultText("ccc_search", found, { expanded: true }, theme), "the whole text");
+});
+
+test("a call that is still being written, and a failure, are shown", () => {
+  assert.equal(callLine("ccc_search", undefined, theme), 'ccc_search ""');
+  assert.equal(callLine("ccc_init", { force: true, background: true }, theme), "ccc_init force in the background");
+  assert.equal(resultText("ccc_search", { content: found.content, details: {} }, { isError: true }, theme), "the whole text");
+  assert.equal(resultText("ccc_index", { content: [{ type: "text", text: "7 of 9" }] }, { isPartial: true }, theme), "7 of 9");
+});
+
+test("a long text is shown by its first lines until it is expanded", () => {
+  const long = { content: [{ type: "text", text: [..."abcdefgh"].join("\n") }] };
+  assert.equal(resultText("ccc_doctor", long, {}, theme), "a\nb\nc\nd\ne\n… 3 more lines");
+});
+
+test("a host that lends no components gets no renderers", () => {
+  assert.deepEqual(renderersFor("ccc_search", undefined), {});
+  class Text {
+    /** @param {string} text */
+    constructor(text) {
+      this.text = text;
+    }
+  }
+  const renderers = renderersFor("ccc_search", { Text });
+  assert.equal(renderers.renderResult?.(found, {}, theme, {}).text, "1 result\nsrc/a.py:1-9 python 0.81");
+});
