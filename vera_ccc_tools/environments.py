@@ -33,7 +33,7 @@ _EXE = "" if _POSIX else ".exe"
 _USUAL_PLACES = ("/opt/homebrew/bin", "/usr/local/bin", "/usr/bin") if _POSIX else ()
 # In the order in which all of ccc's dependencies can be expected to have wheels.
 _PYTHONS = ("python3.13", "python3.12", "python3.11", "python3.14", "python3", "python")
-_LOADS_EXTENSIONS = (
+LOADS_EXTENSIONS = (
     "import sqlite3, sys; "
     "usable = hasattr(sqlite3.Connection, 'enable_load_extension'); "
     "sys.exit(not usable or sys.version_info < (3, 11))"
@@ -153,7 +153,7 @@ def python_for_ccc() -> str:
     """
     tried: list[str] = []
     for python in (sys.executable, *find(_PYTHONS), *_pythons_of_uv()):
-        if python not in tried and passes(python, _LOADS_EXTENSIONS):
+        if python not in tried and passes(python, LOADS_EXTENSIONS):
             return python
         tried.append(python)
     raise Failure(
