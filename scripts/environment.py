@@ -122,6 +122,7 @@ def embedding_server(python: Path | str, model: str) -> Iterator[str]:
         [str(python), str(ROOT / "scripts" / "embedding_server.py"), model],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        start_new_session=not _WINDOWS,  # Ctrl-C is for the script, which ends it
     )
     with server:
         try:

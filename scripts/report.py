@@ -60,7 +60,10 @@ class Report:
             self._running.append(step)
         try:
             yield step
-        except BaseException as error:
+        except (KeyboardInterrupt, SystemExit):
+            self._end(step, why="interrupted")
+            raise
+        except Exception as error:
             self._end(step, why=str(error) or type(error).__name__)
             raise
         self._end(step)

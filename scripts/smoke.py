@@ -37,8 +37,8 @@ import environment  # noqa: E402 - needs the Python that was just required
 from report import Report, Step, StepFailed, end_in_order  # noqa: E402
 from worker_client import Worker  # noqa: E402
 
-OWN_MODULES = ("errors", "languages", "paths", "project", "reaper")
-LIBRARY_MODULES = ("bisect", "colorsys", "contextlib", "fnmatch", "sched", "shlex", "stat")
+OWN_MODULES = ("errors", "languages", "output", "project", "reaper")
+LIBRARY_MODULES = ("bisect", "colorsys", "fnmatch", "keyword", "linecache")
 QUESTION = "convert a color from RGB coordinates to the HLS hue lightness saturation system"
 ANSWER = "library/colorsys.py"
 EDITED = "library/bisect.py"
