@@ -21,6 +21,8 @@ const OURS = /^vera-ccc-tools: /;
 export const LIMITS = {
   /** characters of a line on the worker's stdout; its answers are bounded far below this */
   frame: 16 * 1024 * 1024,
+  /** bytes of a request; the worker takes 8 MiB */
+  request: 7 * 1024 * 1024,
   /** characters of a line on its stderr */
   stderrLine: 4096,
   /** ms that a cancelled request may take to answer */
@@ -91,8 +93,10 @@ export class Child {
     if (this.#isOver) return Promise.reject(new Error("The ccc worker has ended."));
     if (signal?.aborted) return Promise.reject(cancelled());
     const id = ++this.#lastId;
+    const frame = encode({ id, method, params });
+    if (frame.length > this.#limits.request) return Promise.reject(tooLong(frame.length));
     const answer = new Promise((resolve, reject) => this.#pending.set(id, { resolve, reject, ...options }));
-    this.#send({ id, method, params });
+    this.#process.stdin.write(frame);
     if (keepsAlive) this.#holdHost(true);
     return this.#cancellable(id, answer, signal).finally(() => this.#forget(id));
   }
@@ -133,11 +137,6 @@ export class Child {
     stdout.on("end", () => this.#endSoon("closed its output"));
     stderr.on("data", (chunk) => words.push(chunk));
     stderr.on("end", () => words.end());
-  }
-
-  /** @param {object} message */
-  #send(message) {
-    this.#process.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   }
 
   /** @param {string} line */
@@ -190,7 +189,7 @@ export class Child {
     /** @type {NodeJS.Timeout | undefined} */
     let timer;
     const cancel = () => {
-      this.#send({ method: "cancel", params: { id } });
+      this.#process.stdin.write(encode({ method: "cancel", params: { id } }));
       timer = setTimeout(() => this.#pending.get(id)?.reject(cancelled()), this.#limits.cancel);
     };
     signal.addEventListener("abort", cancel, { once: true });
@@ -301,6 +300,16 @@ function tell(pending, text) {
   } catch {
     // A listener that fails costs its progress; thrown from here it would end the host.
   }
+}
+
+/** @param {object} message */
+function encode(message) {
+  return Buffer.from(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+}
+
+/** @param {number} bytes */
+function tooLong(bytes) {
+  return new Error(`The arguments of the call are too long: ${(bytes / 1024 / 1024).toFixed(1)} MiB.`);
 }
 
 function cancelled() {

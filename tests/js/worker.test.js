@@ -167,6 +167,13 @@ test("a call aborted before it began is not sent", async (t) => {
   await assert.rejects(call(start(t, "silent"), {}, { signal: AbortSignal.abort() }), { message: "The call was cancelled." });
 });
 
+test("a request too long for the worker fails alone", async (t) => {
+  const worker = start(t, "echo", { limits: { request: 1000 } });
+  const other = call(worker);
+  await assert.rejects(call(worker, { query: "q".repeat(1000) }), /arguments of the call are too long/);
+  assert.ok(await other);
+});
+
 test("an executable that is not there is a rejection, every time", async (t) => {
   const worker = new Worker(() => ({ file: "/nowhere/python3", args: [] }), { deaths: 9 });
   t.after(() => worker.stop());
