@@ -16,6 +16,11 @@ def main(argv: Sequence[str]) -> int:
         print(f"usage: bench.py {'|'.join(names)} …", file=sys.stderr)
         return 2
     sys.path[:0] = [str(here), str(here.parent)]
+    from vera_ccc_tools import bootstrap
+
+    python = bootstrap.interpreter()
+    if python != sys.executable:
+        bootstrap.become([python, *sys.argv])
     module = importlib.import_module(f"bench_{argv[0]}")
     return int(module.main(list(argv[1:])) or 0)
 

@@ -68,8 +68,8 @@ def find_ccc() -> Ccc:
         flaw = _flaw(Path(path))
         if flaw is None:
             return Ccc(Path(path), f"the one at {path}")
-        return Ccc(environments.install_ccc(), f"our own, since {path} {flaw}")
-    return Ccc(environments.install_ccc(), "our own, since there is none on PATH")
+        return Ccc(bootstrap.install_ccc(), f"our own, since {path} {flaw}")
+    return Ccc(bootstrap.install_ccc(), "our own, since there is none on PATH")
 
 
 def _flaw(ccc: Path) -> str | None:
@@ -80,7 +80,7 @@ def _flaw(ccc: Path) -> str | None:
     if version < OLDEST_CCC:
         return f"is {'.'.join(map(str, version))}, too old"
     python = ccc.resolve().with_name("python.exe" if _WINDOWS else "python")
-    if python.is_file() and not environments.passes(str(python), environments.LOADS_EXTENSIONS):
+    if python.is_file() and not environments.passes(str(python), bootstrap.LOADS_EXTENSIONS):
         return "runs in a Python whose sqlite3 cannot load extensions"
     return None
 

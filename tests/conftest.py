@@ -17,6 +17,7 @@ from typing import Protocol
 
 import hypothesis
 import pytest
+
 from helpers import (
     POSIX,
     ROOT,
@@ -155,8 +156,9 @@ def hashing_embedder() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def short_directory() -> Iterator[Path]:
     """A directory whose path is short enough for the daemon's socket (under 100 bytes)."""
-    base = "/tmp" if POSIX and Path("/tmp").is_dir() else None
-    path = Path(tempfile.mkdtemp(prefix="vcct-", dir=base)).resolve()
+    run = os.environ.get("VERA_CCC_TEST_RUN")
+    usual = "/tmp" if POSIX and Path("/tmp").is_dir() else None
+    path = Path(tempfile.mkdtemp(prefix="c", dir=run or usual)).resolve()
     yield path
     shutil.rmtree(path, ignore_errors=not POSIX)
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -32,7 +32,14 @@ if __name__ == "__main__":
 from vera_ccc_tools import environments  # noqa: E402 - the path has to be right first
 from vera_ccc_tools.errors import Failure, shorten  # noqa: E402
 
+CCC_VERSION = "0.2.42"
+# In the order in which all of ccc's dependencies can be expected to have wheels.
 _PYTHONS = ("python3.13", "python3.12", "python3.11", "python3.14", "python3", "python")
+LOADS_EXTENSIONS = (
+    "import sqlite3, sys; "
+    "usable = hasattr(sqlite3.Connection, 'enable_load_extension'); "
+    "sys.exit(not usable or sys.version_info < (3, 11))"
+)
 _NEW_ENOUGH = "import sys; sys.exit(sys.version_info < (3, 11))"
 
 
@@ -42,7 +49,7 @@ def main(argv: Sequence[str]) -> int:
     try:
         if argv[:1] == ["install-ccc"]:
             require_python()
-            sys.stdout.write(f"{environments.install_ccc()}\n")
+            sys.stdout.write(f"{install_ccc()}\n")
             return 0
         if argv[:1] == ["--here"]:
             return _run(argv[1:])
@@ -173,6 +180,61 @@ def _too_old() -> Failure:
         "Install one (from python.org or with your package manager), or name one in "
         "VERA_CCC_PYTHON.",
     )
+
+
+# --- ccc -----------------------------------------------------------------------------------------
+
+
+def install_ccc() -> Path:
+    """The path of a ccc in an environment of its own, made where it is not there yet.
+
+    Raises:
+        Failure: no interpreter is fit for it, or its installation fails.
+    """
+    needed = [f"cocoindex-code=={CCC_VERSION}"]
+    directory = environments.directory_for(f"ccc-{CCC_VERSION}", needed)
+    environments.prepare(
+        directory,
+        lambda builder: builder.environment(python_for_ccc(), needed),
+        f"ccc {CCC_VERSION}",
+    )
+    return directory / environments.BIN / f"ccc{environments.EXE}"
+
+
+def python_for_ccc() -> str:
+    """An interpreter whose SQLite loads extensions, as ccc needs it.
+
+    Raises:
+        Failure: ``python_unfit`` when none is found.
+    """
+    tried: list[str] = []
+    for python in (sys.executable, *environments.find(_PYTHONS), *_pythons_of_uv()):
+        if python not in tried and environments.passes(python, LOADS_EXTENSIONS):
+            return python
+        tried.append(python)
+    raise Failure(
+        "python_unfit",
+        "No Python 3.11 or newer was found whose sqlite3 can load extensions, which ccc needs "
+        f"(looked at {len(tried)}).",
+        "Install your system's own python3 (Debian, Ubuntu), Homebrew's (macOS) or python.org's "
+        "(Windows); or install ccc and name it in VERA_CCC_EXECUTABLE.",
+    )
+
+
+def _pythons_of_uv() -> Iterator[str]:
+    import subprocess
+
+    for uv in environments.find(["uv"]):
+        with suppress(OSError, subprocess.TimeoutExpired):
+            done = subprocess.run(
+                [uv, "python", "find", "--managed-python", ">=3.11"],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=20,
+                check=False,
+            )
+            if not done.returncode:
+                yield os.fsdecode(done.stdout).strip()
 
 
 # --- what is needed, and is it there? ------------------------------------------------------------

@@ -20,24 +20,16 @@ TYPE_CHECKING = False  # `typing` takes 2 ms to import
 if TYPE_CHECKING:
     import subprocess
 
-CCC_VERSION = "0.2.42"
 INSTALL_SECONDS = 900.0
 """The deadline of one step of an installation; ccc comes with half a gigabyte of packages."""
 LOCK_SECONDS = 1200.0
 """How long to wait for another process that makes the same environment."""
 
 _POSIX = os.name == "posix"
-_BIN = "bin" if _POSIX else "Scripts"
-_EXE = "" if _POSIX else ".exe"
+BIN = "bin" if _POSIX else "Scripts"
+EXE = "" if _POSIX else ".exe"
 # Where an interpreter is though PATH, as an editor started by a desktop has it, does not say so.
 _USUAL_PLACES = ("/opt/homebrew/bin", "/usr/local/bin", "/usr/bin") if _POSIX else ()
-# In the order in which all of ccc's dependencies can be expected to have wheels.
-_PYTHONS = ("python3.13", "python3.12", "python3.11", "python3.14", "python3", "python")
-LOADS_EXTENSIONS = (
-    "import sqlite3, sys; "
-    "usable = hasattr(sqlite3.Connection, 'enable_load_extension'); "
-    "sys.exit(not usable or sys.version_info < (3, 11))"
-)
 # What a user has set for their own installations would lead ours astray.
 _MISLEADING = (
     "PIP_PREFIX",
@@ -85,7 +77,7 @@ def directory_for(name: str, parts: Sequence[str]) -> Path:
 
 def python_of(directory: Path) -> Path:
     """The interpreter of the environment in *directory*."""
-    return directory / _BIN / f"python{_EXE}"
+    return directory / BIN / f"python{EXE}"
 
 
 def packages_of(directory: Path) -> Path:
@@ -104,7 +96,7 @@ def find(names: Iterable[str]) -> Iterator[str]:
     places = [Path(entry) for entry in (*listed, *_USUAL_PLACES)]
     for name in names:
         for place in places:
-            path = place / (name + _EXE)
+            path = place / (name + EXE)
             if place.is_absolute() and path.is_file() and os.access(str(path), os.X_OK):
                 yield str(path)
 
@@ -124,61 +116,6 @@ def passes(python: str, test: str) -> bool:
         )
         return done.returncode == 0
     return False
-
-
-# --- ccc -----------------------------------------------------------------------------------------
-
-
-def install_ccc() -> Path:
-    """The path of a ccc in an environment of its own, made where it is not there yet.
-
-    Raises:
-        Failure: no interpreter is fit for it, or its installation fails.
-    """
-    needed = [f"cocoindex-code=={CCC_VERSION}"]
-    directory = directory_for(f"ccc-{CCC_VERSION}", needed)
-    prepare(
-        directory,
-        lambda builder: builder.environment(python_for_ccc(), needed),
-        f"ccc {CCC_VERSION}",
-    )
-    return directory / _BIN / f"ccc{_EXE}"
-
-
-def python_for_ccc() -> str:
-    """An interpreter whose SQLite loads extensions, as ccc needs it.
-
-    Raises:
-        Failure: ``python_unfit`` when none is found.
-    """
-    tried: list[str] = []
-    for python in (sys.executable, *find(_PYTHONS), *_pythons_of_uv()):
-        if python not in tried and passes(python, LOADS_EXTENSIONS):
-            return python
-        tried.append(python)
-    raise Failure(
-        "python_unfit",
-        "No Python 3.11 or newer was found whose sqlite3 can load extensions, which ccc needs "
-        f"(looked at {len(tried)}).",
-        "Install your system's own python3 (Debian, Ubuntu), Homebrew's (macOS) or python.org's "
-        "(Windows); or install ccc and name it in VERA_CCC_EXECUTABLE.",
-    )
-
-
-def _pythons_of_uv() -> Iterator[str]:
-    import subprocess
-
-    for uv in find(["uv"]):
-        with suppress(OSError, subprocess.TimeoutExpired):
-            done = subprocess.run(
-                [uv, "python", "find", "--managed-python", ">=3.11"],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=20,
-                check=False,
-            )
-            if not done.returncode:
-                yield os.fsdecode(done.stdout).strip()
 
 
 # --- made once, whole or not at all --------------------------------------------------------------
@@ -305,12 +242,14 @@ class Builder:
                 start_new_session=_POSIX,
                 pass_fds=(self._lock,) if _POSIX else (),
             )
+            _running.add(child)
             try:
                 returncode = child.wait(INSTALL_SECONDS)
             except subprocess.TimeoutExpired:
                 returncode = None
             finally:
                 _end(child)
+                _running.discard(child)
         if returncode:
             raise Failure("cannot_prepare", f"{what} failed: {self._tail()}", _ONCE)
         if returncode is None:
@@ -325,6 +264,15 @@ class Builder:
 
 def _plain(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environ.items() if name not in _MISLEADING}
+
+
+_running: set[subprocess.Popen[bytes]] = set()
+
+
+def end_running() -> None:
+    """End every program that a thread of this process waits for; its `prepare` fails."""
+    for child in list(_running):
+        _end(child)
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
