@@ -9,7 +9,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 from vera_ccc_tools import daemon, faults, process, project
 from vera_ccc_tools.errors import Failure, shorten
 from vera_ccc_tools.output import clean
+from vera_ccc_tools.streams import Output
 
 DEADLINES = {"status": 2.0, "search": 60.0, "index": 600.0, "init": 120.0, "doctor": 120.0}
 """Seconds that each command may take, unless ``VERA_CCC_TIMEOUT_…`` says otherwise."""
@@ -175,22 +176,31 @@ class Ccc:
     def index(self, root: Path, *, cancel: process.Cancel | None = None) -> Status:
         """Bring the index up to date, from nothing if need be; blocks until ccc is done."""
         done = self._run(["index"], root, "index", cancel)
-        summary = re.findall(r"^Indexing: (.+)$", _text(done.stderr), re.MULTILINE)
-        status = _status(_text(done.stdout))
-        progress = _progress(summary[-1]) if summary else None
+        status, progress = _status(_text(done.stdout)), _last_progress(done)
         return Status(status.exists, status.files, status.chunks, status.languages, progress)
 
     def search(
-        self, root: Path, query: Query, *, cancel: process.Cancel | None = None
+        self,
+        root: Path,
+        query: Query,
+        *,
+        cancel: process.Cancel | None = None,
+        refreshed: Callable[[Progress | None], None] | None = None,
     ) -> tuple[Hit, ...]:
-        """Search the index of the project at *root*, best first."""
+        """Search the index of the project at *root*, best first.
+
+        *refreshed* is told how the index run of a query with ``refresh`` ended.
+        """
         page = [f"--limit={query.limit}", f"--offset={query.offset}"]
         filters = [f"--lang={language}" for language in query.languages]
         if query.path_glob is not None:
             filters.append(f"--path={query.path_glob}")
         refresh = ["--refresh"] if query.refresh else []
         arguments = ["search", "--json", *page, *filters, *refresh, "--", query.text]
-        return _hits(self._run(arguments, root, "search", cancel))
+        done = self._run(arguments, root, "search", cancel)
+        if refreshed is not None:
+            refreshed(_last_progress(done))
+        return _hits(done)
 
     def status(self, root: Path, *, cancel: process.Cancel | None = None) -> Status:
         """What the index holds. Starts an index run when the daemon has not loaded the project."""
@@ -278,7 +288,7 @@ def _forced(environ: Mapping[str, str]) -> dict[str, str]:
     return {**kept, **utf8, **plain}
 
 
-def _text(stream: process.Output) -> str:
+def _text(stream: Output) -> str:
     return stream.head.decode("utf-8", "replace")
 
 
@@ -375,6 +385,12 @@ def _hit(row: Mapping[str, Any]) -> Hit:
         int(row["end_line"]),
         float(row["score"]),
     )
+
+
+def _last_progress(done: process.Finished) -> Progress | None:
+    """The line with which an index run ends, on stderr."""
+    lines = re.findall(r"^Indexing: (.+)$", _text(done.stderr), re.MULTILINE)
+    return _progress(lines[-1]) if lines else None
 
 
 def _progress(text: str) -> Progress | None:

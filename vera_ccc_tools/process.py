@@ -11,28 +11,31 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal
 
 from vera_ccc_tools.errors import Failure, shorten
+from vera_ccc_tools.streams import HEAD_LIMIT, Output, Sink
 
 if TYPE_CHECKING:
     import psutil
 
-HEAD_LIMIT = 16 * 1024 * 1024
-"""Bytes of a stream that are kept in memory, unless the caller says otherwise."""
-SPILL_LIMIT = 64 * 1024 * 1024
-"""Bytes of a stream beyond the head that are kept in a file; what comes after is dropped."""
-PIPE_GRACE = 1.0
+PIPE_GRACE = 0.5
 """Seconds that a pipe may stay open after its process has ended."""
 
-_POSIX = os.name == "posix"
+_UNKNOWN = -9
+"""The exit code of a process that was ended and, stuck in the kernel, has not ended yet."""
+
+_POSIX = sys.platform != "win32"
+if sys.platform == "win32":
+    _CREATION_FLAGS = subprocess.CREATE_NO_WINDOW
+else:
+    _CREATION_FLAGS = 0
 # Only programs that Windows starts without a shell: .cmd and .bat would need one.
 _EXECUTABLE_SUFFIXES = ("",) if _POSIX else (".exe", ".com")
 
@@ -89,31 +92,14 @@ class Command:
         cwd: The directory to run it in.
         env: Its whole environment.
         head_limit: How many bytes of each stream are kept in memory.
+        keep_rest: Whether what follows is kept in a file, which is the caller's from then on.
     """
 
     argv: tuple[str, ...]
     cwd: Path
     env: Mapping[str, str]
     head_limit: int = HEAD_LIMIT
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """What a child wrote to one stream: the head, and where the rest is.
-
-    Attributes:
-        head: The first bytes, at most the limit that the caller gave.
-        total: How many bytes the child wrote in all.
-        rest: A file with what followed the head, or None where nothing did.
-    """
-
-    head: bytes = b""
-    total: int = 0
-    rest: Path | None = None
-
-    @property
-    def whole(self) -> bool:
-        return self.total == len(self.head)
+    keep_rest: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,16 +144,18 @@ def run(
     cancel.check()
     started = time.monotonic()
     child = _Child(command)
-    with cancel.notifying(child.stop_waiting):
-        child.finished.wait(deadline)
     ended: Literal["exit", "deadline", "cancel"] = "exit"
     spared = False
-    if child.running:
-        ended = "cancel" if cancel.pressed else "deadline"
-        spared = child.end_tree(spare or _spare_nothing)
-    stdout, stderr = child.close()
+    try:
+        with cancel.notifying(child.stop_waiting):
+            child.stopped.wait(None if deadline is None else min(deadline, threading.TIMEOUT_MAX))
+        if child.running:
+            ended = "cancel" if cancel.pressed else "deadline"
+            spared = child.end_tree(spare or _spare_nothing)
+    finally:  # on Ctrl-C as well
+        returncode, stdout, stderr = child.close()
     seconds = time.monotonic() - started
-    return Finished(command.argv, ended, child.popen.returncode, stdout, stderr, seconds, spared)
+    return Finished(command.argv, ended, returncode, stdout, stderr, seconds, spared)
 
 
 def find_executable(
@@ -185,96 +173,48 @@ def find_executable(
             continue
         for suffix in _EXECUTABLE_SUFFIXES:
             candidate = directory / f"{name}{suffix}"
-            if candidate.is_file() and os.access(candidate, os.X_OK):
+            if is_executable(candidate):
                 return candidate
     return None
+
+
+def is_executable(path: Path) -> bool:
+    """Whether *path* is a file that this user may run; what cannot even be looked at is none."""
+    return os.path.isfile(path) and os.access(path, os.X_OK)  # noqa: PTH113 - Path's one raises
 
 
 def _spare_nothing(_command: Sequence[str]) -> bool:
     return False
 
 
-@dataclass(slots=True)
-class _Sink:
-    """Reads one pipe to its end: a head in memory, the rest in a file, both bounded."""
-
-    pipe: IO[bytes]
-    limit: int
-    head: bytearray = field(default_factory=bytearray)
-    total: int = 0
-    spill: IO[bytes] | None = None
-    spilled: int = 0
-    abandoned: bool = False
-
-    def drain(self) -> None:
-        with self.pipe:
-            while not self.abandoned:
-                if not _readable(self.pipe.fileno()):
-                    continue
-                block = os.read(self.pipe.fileno(), 65536)
-                if not block:
-                    break
-                self._take(block)
-
-    def _take(self, block: bytes) -> None:
-        self.total += len(block)
-        room = max(0, self.limit - len(self.head))
-        self.head += block[:room]
-        rest = block[room:][: SPILL_LIMIT - self.spilled]
-        if not rest:
-            return
-        with suppress(OSError):  # a full disk costs the rest, not the call
-            if self.spill is None:
-                self.spill = tempfile.NamedTemporaryFile(prefix="vera-ccc-", delete=False)  # noqa: SIM115
-            self.spill.write(rest)
-            self.spilled += len(rest)
-
-    def output(self) -> Output:
-        rest = None
-        if self.spill is not None:
-            with suppress(OSError):
-                self.spill.close()
-            rest = Path(self.spill.name)
-        return Output(bytes(self.head), self.total, rest)
-
-
-def _readable(descriptor: int) -> bool:
-    """Wait a moment for data or the end; on Windows the read itself waits."""
-    if not _POSIX:
-        return True
-    import select  # absent on Windows in this form
-
-    poll = select.poll()
-    poll.register(descriptor, select.POLLIN | select.POLLHUP)
-    return bool(poll.poll(250))
-
-
 class _Child:
     """A started process with its two readers and one waiter."""
 
     def __init__(self, command: Command) -> None:
-        self.finished = threading.Event()
-        self.popen = _start(command)
-        _reaper.opened(self.popen.pid)
-        assert self.popen.stdout is not None
-        assert self.popen.stderr is not None
+        self.stopped = threading.Event()
+        self._exited = threading.Event()
+        self._popen = _start(command)
+        _reaper.opened(self._popen.pid)
+        assert self._popen.stdout is not None
+        assert self._popen.stderr is not None
         self._sinks = [
-            _Sink(self.popen.stdout, command.head_limit),
-            _Sink(self.popen.stderr, command.head_limit),
+            Sink(pipe, command.head_limit, command.keep_rest)
+            for pipe in (self._popen.stdout, self._popen.stderr)
         ]
         self._readers = [_thread(sink.drain) for sink in self._sinks]
-        self._waiter = _thread(self._wait)
+        _thread(self._wait)
 
     def _wait(self) -> None:
-        self.popen.wait()
-        self.finished.set()
+        _wait_unreaped(self._popen)
+        self._exited.set()
+        self.stopped.set()
 
     def stop_waiting(self) -> None:
-        self.finished.set()
+        self.stopped.set()
 
     @property
     def running(self) -> bool:
-        return self.popen.poll() is None
+        return not self._exited.is_set()
 
     def end_tree(self, spare: Callable[[Sequence[str]], bool]) -> bool:
         """Kill the child and its descendants but the spared ones; say whether any was spared."""
@@ -283,34 +223,47 @@ class _Child:
         doomed: list[psutil.Process] = []
         spared = False
         with suppress(psutil.Error):
-            root = psutil.Process(self.popen.pid)
-            doomed, spared = _split(root, spare)
+            doomed, spared = _split(psutil.Process(self._popen.pid), spare)
         for process in doomed:
             with suppress(psutil.Error):
                 process.kill()
-        with suppress(OSError):
-            self.popen.kill()
         self._end_group()
-        self._waiter.join()
+        self._exited.wait(PIPE_GRACE)
         return spared
 
     def _end_group(self) -> None:
-        if _POSIX:
-            with suppress(OSError):
-                os.killpg(self.popen.pid, signal.SIGKILL)
+        # Until `close` reaps it the child keeps its id, so that this can hit no other group.
+        with suppress(OSError):
+            if sys.platform != "win32":
+                os.killpg(self._popen.pid, signal.SIGKILL)
+            elif self.running:
+                self._popen.kill()
 
-    def close(self) -> tuple[Output, Output]:
-        """Collect both streams; a pipe that outlives its process is given up after a moment."""
+    def close(self) -> tuple[int, Output, Output]:
+        """Collect exit code and streams; pipes that outlive the process are soon given up."""
         until = time.monotonic() + PIPE_GRACE
-        for reader in self._readers:
-            reader.join(max(0.0, until - time.monotonic()))
-        if any(reader.is_alive() for reader in self._readers):
+        self._join_readers(until)
+        if self.running or any(reader.is_alive() for reader in self._readers):
             self._end_group()
             for sink in self._sinks:
                 sink.abandoned = True
-        _reaper.closed(self.popen.pid)
+            self._join_readers(until + PIPE_GRACE / 2)
+        _reaper.closed(self._popen.pid)
+        code = self._popen.wait() if self._exited.wait(PIPE_GRACE / 2) else _UNKNOWN
         stdout, stderr = (sink.output() for sink in self._sinks)
-        return stdout, stderr
+        return code, stdout, stderr
+
+    def _join_readers(self, until: float) -> None:
+        for reader in self._readers:
+            reader.join(max(0.0, until - time.monotonic()))
+
+
+def _wait_unreaped(popen: subprocess.Popen[bytes]) -> None:
+    """Wait for the end of a process, and leave its id taken where the system can do that."""
+    if sys.platform != "win32" and hasattr(os, "waitid"):
+        os.waitid(os.P_PID, popen.pid, os.WEXITED | os.WNOWAIT)
+    else:
+        popen.wait()
 
 
 def _split(
@@ -343,7 +296,7 @@ def _start(command: Command) -> subprocess.Popen[bytes]:
             stderr=subprocess.PIPE,
             bufsize=0,
             start_new_session=_POSIX,
-            creationflags=0 if _POSIX else subprocess.CREATE_NO_WINDOW,  # type: ignore[attr-defined]
+            creationflags=_CREATION_FLAGS,
         )
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
@@ -362,24 +315,32 @@ class _Reaper:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._open: set[int] = set()
         self._popen: subprocess.Popen[bytes] | None = None
 
     def opened(self, group: int) -> None:
-        self._tell(f"+{group}\n")
+        with self._lock:
+            self._open.add(group)
+            self._tell(f"+{group}\n")
 
     def closed(self, group: int) -> None:
-        self._tell(f"-{group}\n")
+        with self._lock:
+            self._open.discard(group)
+            self._tell(f"-{group}\n")
 
     def _tell(self, line: str) -> None:
         if not _POSIX:
             return
-        with self._lock, suppress(OSError):  # without it a call still works
-            if self._popen is None:
+        with suppress(OSError):  # without it a call still works
+            if self._popen is None or self._popen.poll() is not None:
                 self._popen = self._launch()
+                line = "".join(f"+{group}\n" for group in self._open)
             assert self._popen.stdin is not None
             self._popen.stdin.write(line.encode())
 
     def _launch(self) -> subprocess.Popen[bytes]:
+        if self._popen is not None and self._popen.stdin is not None:
+            self._popen.stdin.close()
         program = Path(__file__).with_name("reaper.py")
         return subprocess.Popen(
             [sys.executable, "-I", "-S", str(program)],

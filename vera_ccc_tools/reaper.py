@@ -12,6 +12,8 @@ import sys
 
 def main() -> None:
     """Follow the parent until it is gone, then end what it left."""
+    if sys.platform == "win32":
+        return
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     groups = set()
     for line in sys.stdin:

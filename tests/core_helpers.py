@@ -1,0 +1,94 @@
+"""What the tests of the core share: bounded waits, processes by id, a ccc that does as told."""
+
+from __future__ import annotations
+
+import json
+import os
+import textwrap
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import psutil
+
+
+class MakeExecutable(Protocol):
+    def __call__(self, name: str, body: str, *, directory: Path | None = None) -> Path: ...
+
+
+def until(condition: Callable[[], object], seconds: float = 10.0) -> None:
+    """Wait for *condition*, and fail when it does not come true within *seconds*."""
+    end = time.monotonic() + seconds
+    pause = threading.Event()
+    while not condition():
+        assert time.monotonic() < end, f"not within {seconds} s: {condition}"
+        pause.wait(0.01)
+
+
+def alive(pid: int) -> bool:
+    """Whether the process runs; a zombie does not."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def pid_in(path: Path, seconds: float = 10.0) -> int:
+    """The process id that a child writes into the file *path*, once it has."""
+    until(lambda: path.is_file() and path.read_text().endswith("\n"), seconds)
+    return int(path.read_text())
+
+
+@dataclass(frozen=True)
+class FakeCcc:
+    """An executable named ccc that writes down how it was called, then runs the body given."""
+
+    path: Path
+    log: Path
+
+    def calls(self) -> list[dict[str, Any]]:
+        """Each call: ``argv`` without the executable, ``cwd``, ``env``, ``stdin``."""
+        if not self.log.is_file():
+            return []
+        return [json.loads(line) for line in self.log.read_text("utf-8").splitlines()]
+
+    def argvs(self) -> list[list[str]]:
+        return [call["argv"] for call in self.calls()]
+
+
+def fake_ccc(make: MakeExecutable, directory: Path, body: str = "") -> FakeCcc:
+    """Make a fake ccc in *directory*; *body* is Python that knows ``argv``, ``json``, ``sys``."""
+    log = directory / "calls.jsonl"
+    record = f"""\
+        import json, os, sys, time
+        argv = sys.argv[1:]
+        call = {{"argv": argv, "cwd": os.getcwd(), "env": dict(os.environ),
+                "stdin": sys.stdin.read()}}
+        with open({str(log)!r}, "a", encoding="utf-8") as log:
+            log.write(json.dumps(call) + "\\n")
+    """
+    script = textwrap.dedent(record) + textwrap.dedent(body)
+    return FakeCcc(make("ccc", script, directory=directory / "bin"), log)
+
+
+def answer(*rows: dict[str, Any], **fields: Any) -> str:
+    """What ``ccc search --json`` prints."""
+    whole = {"type": "search", "success": True, "results": list(rows), "total_returned": len(rows)}
+    return json.dumps({**whole, "offset": 0, "message": None, **fields}, separators=(",", ":"))
+
+
+def row(path: str = "app.py", content: str = "x = 1", **fields: Any) -> dict[str, Any]:
+    """One result of `answer`."""
+    lines = {"start_line": 1, "end_line": 1 + content.count("\n")}
+    return {"file_path": path, "language": "python", "content": content, "score": 0.5} | {
+        **lines,
+        **fields,
+    }
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """This process's environment with *changes*."""
+    return {**os.environ, **changes}
