@@ -1,0 +1,394 @@
+"""Keep ccc's ``exclude_patterns`` equal to what git ignores.
+
+The law: after a sync ccc's own glob matcher includes a file exactly when git does not ignore it
+and the user's own patterns would include it. Only entries that the state file names as ours are
+ever taken out, and a git that fails leaves everything as it is.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from vera_ccc_tools import settings as settings_text
+from vera_ccc_tools import sidecar
+from vera_ccc_tools.errors import Failure, shorten
+from vera_ccc_tools.git import Git, GitMissing, NotAWorkTree
+from vera_ccc_tools.gitignore_plan import Plan, Rules, plan
+from vera_ccc_tools.globs import Exclusions, GlobSet, escape
+from vera_ccc_tools.process import Cancel
+from vera_ccc_tools.project import DIRECTORY, settings_path
+from vera_ccc_tools.settings import DEFAULT_EXCLUDES, Settings
+from vera_ccc_tools.settings_edit import Change, Origin, edit, quote
+from vera_ccc_tools.sidecar import Claim, Pending, State
+from vera_ccc_tools.sync_report import Report
+from vera_ccc_tools.worktree import Survey, Surveyor, collect, identity, tracked_files
+
+__all__ = ["LOCK_DEADLINE", "Report", "Syncer", "sync"]
+
+LOCK_DEADLINE = 30.0
+"""Seconds to wait for another process that syncs the same project."""
+_POLL = 0.05
+
+
+def sync(
+    root: Path,
+    *,
+    cancel: Cancel | None = None,
+    dry_run: bool = False,
+    tracked_ignored: bool = False,
+) -> Report:
+    """Sync the project at *root* once; see `Syncer.sync`."""
+    return Syncer().sync(root, cancel=cancel, dry_run=dry_run, tracked_ignored=tracked_ignored)
+
+
+class Syncer:
+    """Syncs projects, one call at a time for each, and remembers what it saw.
+
+    Hold one for as long as the process lives: a sync that finds nothing changed since its last
+    one costs little more than the git command that it runs. Any thread may call it.
+    """
+
+    def __init__(self, git: Git | None = None) -> None:
+        self._git = git
+        self._lock = threading.Lock()
+        self._projects: dict[Path, _Project] = {}
+
+    def sync(
+        self,
+        root: Path,
+        *,
+        cancel: Cancel | None = None,
+        dry_run: bool = False,
+        tracked_ignored: bool = False,
+    ) -> Report:
+        """Bring the settings of the project at *root* in line with git.
+
+        git that fails is a warning in the report, with the entries as they were.
+
+        Raises:
+            Failure: ``no_settings``, ``settings_broken``, ``settings_refused``,
+                ``settings_changed``, ``sidecar_broken``, ``sidecar_newer``, ``cannot_write``,
+                ``sync_locked`` or ``cancelled``; the settings file is then as it was.
+        """
+        cancel = cancel or Cancel()
+        project = self._project(root)
+        with _held(project.lock, cancel):
+            report = project.sync(cancel, dry_run=dry_run)
+            if tracked_ignored:
+                report = replace(report, tracked_ignored=project.tracked_ignored(cancel))
+        return report
+
+    def tracked_ignored(self, root: Path, *, cancel: Cancel | None = None) -> tuple[str, ...]:
+        """Name the tracked files that ccc's own reading of ``.gitignore`` hides."""
+        cancel = cancel or Cancel()
+        project = self._project(root)
+        with _held(project.lock, cancel):
+            return project.tracked_ignored(cancel)
+
+    def _project(self, root: Path) -> _Project:
+        root = Path(os.path.realpath(root))
+        with self._lock:
+            return self._projects.setdefault(root, _Project(root, self._git))
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What the last sync rested on, and what it reported."""
+
+    survey: Survey | None
+    settings: bytes
+    sidecar: tuple[int, ...]
+    report: Report
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """git's answer: a survey, or None where git has no say; and what to tell of it."""
+
+    survey: Survey | None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """What should stand where *before* stands, and whether the state file agrees already."""
+
+    before: bytes
+    after: bytes
+    state: State
+    claim: Claim
+    report: Report
+
+    @property
+    def settled(self) -> bool:
+        return self.before == self.after and self.state == State(self.claim)
+
+
+class _Project:
+    """One project: its lock, its repositories, and its last sync."""
+
+    def __init__(self, root: Path, git: Git | None) -> None:
+        self.lock = threading.Lock()
+        self._root = root
+        self._git = git
+        self._settings = settings_path(root)
+        self._sidecar = root / DIRECTORY / sidecar.NAME
+        self._surveyor: Surveyor | None = None
+        self._seen: _Seen | None = None
+
+    def sync(self, cancel: Cancel, *, dry_run: bool) -> Report:
+        clock = _Clock()
+        asked = self._ask(cancel)
+        clock.lap("git")
+        if isinstance(asked, Failure):
+            return self._untouched(asked, clock)
+        seen = self._seen
+        if seen is not None and self._is_unchanged(seen, asked.survey):
+            self._seen = replace(seen, survey=asked.survey)
+            clock.lap("compare")
+            return replace(seen.report, warnings=asked.warnings, elapsed_ms=clock.laps)
+        decision = self._decide(asked, cancel)
+        clock.lap("plan")
+        if not (decision.settled or dry_run):
+            decision = self._apply(asked, decision, cancel)
+            clock.lap("write")
+        if decision.settled or not dry_run:
+            self._remember(asked.survey, decision)
+        return replace(decision.report, elapsed_ms=clock.laps)
+
+    def _ask(self, cancel: Cancel) -> _Asked | Failure:
+        try:
+            if self._surveyor is None:
+                self._surveyor = Surveyor(self._git or Git.find(), self._root)
+            survey = self._surveyor.survey(cancel, self._seen.survey if self._seen else None)
+        except (GitMissing, NotAWorkTree):
+            return _Asked(None)
+        except Failure as failure:
+            if failure.code == "cancelled":
+                raise
+            return failure
+        told = [f"{one.message} Its entries stay as they are." for one in survey.failures.values()]
+        return _Asked(survey, tuple(told))
+
+    def _untouched(self, failure: Failure, clock: _Clock) -> Report:
+        claimed = sidecar.load(self._sidecar).claim.entries
+        warning = f"{failure.message} The entries in settings.yml stay as they are."
+        return Report(kept=len(claimed), warnings=(warning,), elapsed_ms=clock.laps)
+
+    def _is_unchanged(self, seen: _Seen, survey: Survey | None) -> bool:
+        if identity(self._sidecar) != seen.sidecar or self._read() != seen.settings:
+            return False
+        if survey is None or seen.survey is None:
+            return survey is seen.survey
+        return survey.says_the_same_as(seen.survey)
+
+    def _decide(self, asked: _Asked, cancel: Cancel) -> _Decision:
+        data = self._read()
+        state = sidecar.load(self._sidecar)
+        claim = state.settled(self._settings, data).claim
+        settings = settings_text.read(settings_text.decode(data))
+        ours = _our_items(settings, claim)
+        chosen = self._plan(asked.survey, settings, ours, cancel)
+        change = _change(ours, chosen.entries)
+        origin = claim.origin if ours else Origin(settings.was)
+        text, added = settings.text, change.add
+        if change.add or change.drop:
+            edited = edit(settings, change, origin)
+            text, origin = edited.text, edited.origin
+        kept = tuple(entry for index, entry in ours.items() if index not in change.drop)
+        after = text.encode()
+        report = Report(
+            added=added,
+            removed=tuple(ours[index] for index in sorted(change.drop)),
+            kept=len(kept),
+            left_out=chosen.left_out,
+            warnings=asked.warnings,
+            changed=after != data,
+            difference=_difference(settings.text, text),
+        )
+        claimed = Claim(kept + added, origin) if kept or added else Claim()
+        return _Decision(data, after, state, claimed, report)
+
+    def _plan(
+        self, survey: Survey | None, settings: Settings, ours: dict[int, str], cancel: Cancel
+    ) -> Plan:
+        if survey is None or self._surveyor is None:
+            return Plan((), ())
+        ignored = collect(survey, self._surveyor, cancel)
+        user = tuple(one for index, one in enumerate(settings.excludes) if index not in ours)
+        made = plan(ignored, Rules(user, settings.includes, self._is_linked_directory))
+        unasked = tuple(escape(place) + "/" for place in ignored.opaque)
+        waiting = [
+            entry
+            for entry in ours.values()
+            if unasked and entry.removeprefix("**/").startswith(unasked)
+        ]
+        return Plan(tuple(dict.fromkeys([*made.entries, *waiting])), made.left_out)
+
+    def _apply(self, asked: _Asked, decision: _Decision, cancel: Cancel) -> _Decision:
+        """Write under the lock what is decided there; what was decided before may be stale."""
+        with _file_lock(self._root / DIRECTORY / sidecar.LOCK, cancel) as waited:
+            if waited:
+                again = self._ask(cancel)
+                if isinstance(again, Failure):
+                    raise again
+                asked = again
+            try:
+                self._recover()
+                decision = self._decide(asked, cancel)
+                if decision.before == decision.after:
+                    if not decision.settled:
+                        sidecar.tell(self._sidecar, decision.claim)
+                    return decision
+            except OSError as error:
+                raise sidecar.cannot_write(self._settings, error) from error
+            state = State(decision.state.claim, Pending(decision.claim))
+            sidecar.commit(self._sidecar, self._settings, (decision.before, decision.after), state)
+        report = replace(decision.report, written=True, difference="")
+        return replace(decision, before=decision.after, report=report)
+
+    def _recover(self) -> None:
+        """Decide a change that a crashed run told, before the evidence goes."""
+        state = sidecar.load(self._sidecar)
+        if state.pending is not None:
+            sidecar.tell(self._sidecar, state.settled(self._settings, self._read()).claim)
+
+    def _remember(self, survey: Survey | None, decision: _Decision) -> None:
+        report = decision.report
+        count = report.kept + len(report.added)
+        self._seen = _Seen(
+            survey,
+            decision.after,
+            identity(self._sidecar),
+            Report(kept=count, left_out=report.left_out),
+        )
+
+    def _read(self) -> bytes:
+        try:
+            return self._settings.read_bytes()
+        except OSError as error:
+            raise Failure(
+                "no_settings",
+                f"{shorten(str(self._settings))} cannot be read: {error.strerror or error}.",
+                "Initialize the project with ccc_init.",
+            ) from error
+
+    def _is_linked_directory(self, path: str) -> bool:
+        place = f"{self._root}{os.sep}{path}"
+        return os.path.islink(place) and Path(place).is_dir()  # noqa: PTH114 - asked 20,000 times
+
+    def tracked_ignored(self, cancel: Cancel) -> tuple[str, ...]:
+        """Name the tracked files that ccc would index if it did not read ``.gitignore``."""
+        from vera_ccc_tools.ccc_ignore import hidden
+
+        asked = self._ask(cancel)
+        if isinstance(asked, Failure) or asked.survey is None or self._surveyor is None:
+            return ()
+        settings = settings_text.read(settings_text.decode(self._read()))
+        includes = GlobSet.of(settings.includes or ())
+        excluded = Exclusions(settings.excludes)
+        every = settings.includes is None or includes.unsure
+        wanted = (
+            path
+            for path in tracked_files(asked.survey, self._surveyor, cancel)
+            if (every or includes.matches(path)) and not excluded.covers_file(path)
+        )
+        return hidden(self._root, wanted, cancel)
+
+
+def _our_items(settings: Settings, claim: Claim) -> dict[int, str]:
+    """The items of the list that are ours, by index.
+
+    ccc's defaults are nobody's to take out. Of an entry that is there twice one is the user's:
+    ours is the one that looks as we write it, the last of them.
+    """
+    claimed = set(claim.entries).difference(DEFAULT_EXCLUDES)
+    found: dict[str, int] = {}
+    for index, item in enumerate(settings.items):
+        if item.kind != "scalar" or item.anchor is not None or item.value not in claimed:
+            continue
+        written = settings.text[item.start : item.end] == quote(item.value)
+        if written or item.value not in found:
+            found[item.value] = index
+    return {index: value for value, index in sorted(found.items(), key=lambda pair: pair[1])}
+
+
+def _change(ours: dict[int, str], wanted: tuple[str, ...]) -> Change:
+    wanted_set = set(wanted)
+    drop = frozenset(index for index, entry in ours.items() if entry not in wanted_set)
+    present = set(ours.values())
+    add = tuple(entry for entry in wanted if entry not in present)
+    return Change(drop, add, last=not add and len(drop) == len(ours))
+
+
+def _difference(before: str, after: str) -> str:
+    if before == after:
+        return ""
+    name = f"{DIRECTORY}/settings.yml"
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), name, name
+    )
+    return "".join(line if line.endswith("\n") else line + "\n" for line in lines)
+
+
+@contextmanager
+def _held(lock: threading.Lock, cancel: Cancel) -> Iterator[None]:
+    """Hold a lock of this process; whoever has it is bounded by git's deadlines."""
+    while not lock.acquire(timeout=_POLL):
+        cancel.check()
+    try:
+        cancel.check()
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def _file_lock(path: Path, cancel: Cancel) -> Iterator[bool]:
+    """Hold the lock between processes; yields whether it had to be waited for."""
+    from filelock import FileLock, Timeout  # only a sync that writes pays for this import
+
+    lock = FileLock(path)
+    until = time.monotonic() + LOCK_DEADLINE
+    waited = False
+    while True:
+        try:
+            lock.acquire(timeout=0)
+            break
+        except Timeout:
+            waited = True
+        except OSError as error:
+            raise sidecar.cannot_write(path, error) from error
+        cancel.check()
+        if time.monotonic() > until:
+            raise Failure(
+                "sync_locked",
+                f"Another process has held {shorten(str(path))} for {LOCK_DEADLINE:g} s.",
+                "Try again when it is done.",
+            )
+        cancel.wait(_POLL)
+    try:
+        yield waited
+    finally:
+        with suppress(OSError):
+            lock.release()
+
+
+class _Clock:
+    """Milliseconds between laps."""
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self.laps[name] = round((now - self._last) * 1000, 3)
+        self._last = now

@@ -1,0 +1,82 @@
+"""What one sync found and did, for programs and for people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+_NAMES_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What one sync found and did.
+
+    Attributes:
+        added, removed: Entries that came and went.
+        kept: How many of our entries stayed.
+        left_out: Ignored paths without an entry of their own, each with the reason.
+        warnings: What the caller should be told, a line each.
+        tracked_ignored: Tracked files that ccc hides all the same, by its own reading of the
+            ``.gitignore`` files; None unless they were asked for.
+        changed: Whether the settings differ from what they should be, before this sync.
+        written: Whether they were written.
+        difference: A unified diff of the settings, on a dry run.
+        elapsed_ms: How long the parts took, in milliseconds.
+    """
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    kept: int = 0
+    left_out: tuple[tuple[str, str], ...] = ()
+    warnings: tuple[str, ...] = ()
+    tracked_ignored: tuple[str, ...] | None = None
+    changed: bool = False
+    written: bool = False
+    difference: str = ""
+    elapsed_ms: dict[str, float] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain values; of the paths left out, some for each reason."""
+        reasons: dict[str, list[str]] = {}
+        for path, reason in self.left_out:
+            reasons.setdefault(reason, []).append(_printable(path))
+        hidden = self.tracked_ignored
+        return {
+            "changed": self.changed,
+            "written": self.written,
+            "added": list(self.added),
+            "removed": list(self.removed),
+            "kept": self.kept,
+            "left_out": [
+                {"reason": reason, "count": len(paths), "paths": paths[:_NAMES_SHOWN]}
+                for reason, paths in reasons.items()
+            ],
+            "warnings": list(self.warnings),
+            "tracked_ignored": None
+            if hidden is None
+            else {"count": len(hidden), "paths": [_printable(path) for path in hidden]},
+            "difference": self.difference,
+            "elapsed_ms": self.elapsed_ms,
+        }
+
+    def render(self) -> str:
+        """The report for a person."""
+        counts = f"{len(self.added)} added, {len(self.removed)} removed, {self.kept} kept"
+        state = "written" if self.written else "would change" if self.changed else "unchanged"
+        lines = [f"exclude_patterns {state}: {counts}."]
+        reasons: dict[str, int] = {}
+        for _path, reason in self.left_out:
+            reasons[reason] = reasons.get(reason, 0) + 1
+        lines += [f"{count} ignored paths need no entry: {why}." for why, count in reasons.items()]
+        lines += [f"Warning: {warning}" for warning in self.warnings]
+        if self.tracked_ignored:
+            some = ", ".join(_printable(path) for path in self.tracked_ignored[:_NAMES_SHOWN])
+            count = len(self.tracked_ignored)
+            lines.append(f"{count} tracked files that ccc ignores all the same: {some}")
+        return "\n".join([*lines, self.difference]).rstrip() + "\n"
+
+
+def _printable(path: str) -> str:
+    """A path for JSON and terminals, with the bytes that are no UTF-8 written as escapes."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
