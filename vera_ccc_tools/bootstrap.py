@@ -142,7 +142,9 @@ def _packages(directory: Path) -> str:
 def _named(value: str) -> str:
     """The interpreter that VERA_CCC_PYTHON names: a path, or a name to look up."""
     path = Path(value).expanduser()
-    found = str(path) if path.is_absolute() else next(environments.find([value]), None)
+    found = str(path) if path.is_absolute() else None
+    if path.name == value:
+        found = next(environments.find([value]), None)
     if not found:
         raise Failure(
             "python_missing",
