@@ -32,7 +32,7 @@ def is_up(environ: Mapping[str, str]) -> bool:
     pid = process_id(environ)
     if pid is None or not _alive(pid):
         return False
-    return os.name != "posix" or _socket_path(environ).exists()
+    return sys.platform == "win32" or os.path.exists(_socket_path(environ))  # noqa: PTH110
 
 
 def process_id(environ: Mapping[str, str]) -> int | None:
@@ -44,7 +44,7 @@ def process_id(environ: Mapping[str, str]) -> int | None:
 
 
 def _alive(pid: int) -> bool:
-    if os.name != "posix":
+    if sys.platform == "win32":  # where `os.kill` ends a process
         import psutil
 
         return bool(psutil.pid_exists(pid))
@@ -61,9 +61,9 @@ def _socket_path(environ: Mapping[str, str]) -> Path:
     """Where ccc binds: beside the log, or in the temporary directory where that is too long."""
     directory = project.runtime_directory(environ)
     usual = directory / "daemon.sock"
-    if len(str(usual).encode()) < _SOCKET_PATH_LIMIT:
+    if sys.platform == "win32" or len(os.fsencode(usual)) < _SOCKET_PATH_LIMIT:
         return usual
-    digest = hashlib.md5(str(directory).encode(), usedforsecurity=False).hexdigest()[:12]
+    digest = hashlib.md5(os.fsencode(directory), usedforsecurity=False).hexdigest()[:12]
     return Path(tempfile.gettempdir()) / f"ccc-{os.getuid()}-{digest}.sock"
 
 
@@ -73,7 +73,7 @@ def last_words(environ: Mapping[str, str]) -> str:
         with project.daemon_log_path(environ).open("rb") as log:
             log.seek(0, os.SEEK_END)
             log.seek(max(0, log.tell() - LOG_TAIL))
-            lines = log.read().decode("utf-8", "replace").splitlines()
+            lines = log.read().decode("utf-8", "replace").split("\n")
     except OSError:
         return ""
     return next((line for line in reversed(lines) if line.strip()), "")
@@ -90,7 +90,7 @@ def starting(environ: Mapping[str, str], until: float | None, cancel: Cancel) ->
     try:
         yield mine
     finally:
-        if lock is not None and mine:
+        if lock is not None and lock.is_locked:
             lock.release()
 
 
@@ -112,5 +112,7 @@ def _acquired(lock: filelock.FileLock, until: float | None, cancel: Cancel) -> b
             lock.acquire(timeout=0.1, poll_interval=0.02)
         except filelock.Timeout:
             continue
+        except OSError:
+            return True  # a full disk: better two daemons than no answer
         return True
     return False

@@ -11,33 +11,29 @@ from pathlib import Path
 MAX_BYTES = 50 * 1024
 MAX_LINES = 2000
 
-# Terminal control sequences: CSI, OSC and the other string kinds (ended by BEL, ST, or nothing),
-# then the two- and three-byte escapes.
+# Terminal control sequences: CSI, OSC and the other string kinds (ended by BEL or ST), then the
+# two- and three-byte escapes. None reaches over a line's end, or it would hide what follows: a
+# string that is not ended loses its introducer only.
 _ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]?"
-    r"|[\x1b][\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"
+    r"|\x1b[\]PX^_][^\x07\x1b\x9c\r\n]*(?:\x07|\x1b\\|\x9c)"
     r"|\x1b[ -/]*[0-~]?"
 )
 # What is left of C0 and C1 but TAB and LF, DEL, and the bidirectional controls.
 _CONTROLS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]"
 )
-_ENGINE_LOG = re.compile(
-    r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z +(?:TRACE|DEBUG|INFO|WARN|ERROR) [\w:]+:.*\n?",
-    re.MULTILINE,
-)
 
 
 def clean(text: str) -> str:
-    """Remove what could move a cursor, hide or reorder text, and the engine's log lines.
+    """Remove what could move a cursor, or hide or reorder text.
 
     Line ends become LF; TAB stays; every printable character stays as it is.
     """
     text = text.replace("\r\n", "\n")
     text = _ESCAPES.sub("", text)
     text = _CONTROLS.sub("", text)
-    text = text.encode("utf-8", "replace").decode("utf-8")
-    return _ENGINE_LOG.sub("", text)
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def clean_line(text: str) -> str:

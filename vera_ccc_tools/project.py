@@ -46,7 +46,7 @@ def working_directory(cwd: str | os.PathLike[str]) -> Path:
 def find_root(cwd: Path) -> Path | None:
     """The nearest directory from *cwd* upward that holds project settings, as ccc finds it."""
     for directory in (cwd, *cwd.parents):
-        if settings_path(directory).is_file():
+        if is_file(settings_path(directory)):
             return directory
     return None
 
@@ -54,9 +54,14 @@ def find_root(cwd: Path) -> Path | None:
 def find_git_root(cwd: Path) -> Path | None:
     """The nearest directory from *cwd* upward with a ``.git`` (a file in linked work trees)."""
     for directory in (cwd, *cwd.parents):
-        if (directory / ".git").exists():
+        if os.path.lexists(directory / ".git"):
             return directory
     return None
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; one that cannot even be looked at is none."""
+    return os.path.isfile(path)  # noqa: PTH113 - Path's one raises
 
 
 def settings_path(root: Path) -> Path:
