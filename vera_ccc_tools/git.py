@@ -29,6 +29,8 @@ _PREFIX = ("--no-optional-locks", "-c", "core.fsmonitor=")
 _STATUS = (
     "status",
     "--porcelain=v2",
+    "--branch",
+    "--no-ahead-behind",
     "-z",
     "--ignored=matching",
     "--untracked-files=all",

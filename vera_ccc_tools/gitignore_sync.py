@@ -153,7 +153,9 @@ class _Project:
         if seen is not None and self._is_unchanged(seen, asked.survey):
             self._seen = replace(seen, survey=asked.survey)
             clock.lap("compare")
-            return replace(seen.report, warnings=asked.warnings, elapsed_ms=clock.laps)
+            return replace(
+                seen.report, warnings=asked.warnings, elapsed_ms=clock.laps, survey=asked.survey
+            )
         decision = self._decide(asked, cancel)
         clock.lap("plan")
         if not (decision.settled or dry_run):
@@ -161,7 +163,7 @@ class _Project:
             clock.lap("write")
         if decision.settled or not dry_run:
             self._remember(asked.survey, decision)
-        return replace(decision.report, elapsed_ms=clock.laps)
+        return replace(decision.report, elapsed_ms=clock.laps, survey=asked.survey)
 
     def _ask(self, cancel: Cancel) -> _Asked | Failure:
         try:
@@ -212,6 +214,7 @@ class _Project:
             warnings=asked.warnings,
             changed=after != data,
             difference=_difference(settings.text, text),
+            negated=_negated(settings, ours),
         )
         claimed = Claim(kept + added, origin) if kept or added else Claim()
         return _Decision(data, after, state, claimed, report)
@@ -267,7 +270,7 @@ class _Project:
             survey,
             decision.after,
             identity(self._sidecar),
-            Report(kept=count, left_out=report.left_out),
+            Report(kept=count, left_out=report.left_out, negated=report.negated),
         )
 
     def _read(self) -> bytes:
@@ -326,6 +329,11 @@ def _change(ours: dict[int, str], wanted: tuple[str, ...]) -> Change:
     present = set(ours.values())
     add = tuple(entry for entry in wanted if entry not in present)
     return Change(drop, add, last=not add and len(drop) == len(ours))
+
+
+def _negated(settings: Settings, ours: dict[int, str]) -> bool:
+    user = (one for index, one in enumerate(settings.excludes) if index not in ours)
+    return any(one.startswith("!") for one in user)
 
 
 def _difference(before: str, after: str) -> str:

@@ -57,18 +57,17 @@ def _index(session: Session, ccc: Ccc, root: Path, call: Call) -> Answer:
     if created:
         # Forced, since the root is decided: a parent that is a project does not matter here.
         ccc.init(root, force=True, model=None, cancel=call.cancel)
-    notes = session.sync(root, call, always=True)
     try:
         with _reporting(ccc, root, call):
-            status = ccc.index(root, cancel=call.cancel)
+            found = session.refresher().index(ccc, root, call)
     except Failure as failure:
         if failure.code != "timeout":
             raise
         return _goes_on(ccc, root, call, failure)
     seconds = time.monotonic() - started
     lines = [f"Initialized {root} for ccc."] if created else []
-    lines += [_indexed(root, status, seconds), *[f"Note: {note}" for note in notes]]
-    return Answer("\n".join(lines), _details(root, status, seconds))
+    lines += [_indexed(root, found.value, seconds), *[f"Note: {note}" for note in found.notes]]
+    return Answer("\n".join(lines), _details(root, found.value, seconds))
 
 
 def _indexed(root: Path, status: Status, seconds: float) -> str:
@@ -167,7 +166,7 @@ def init(session: Session, call: Call, arguments: InitArguments) -> Answer:
     if arguments.background:
         return _in_background(session, root, "ccc_init", run)
     answer = run(call.cancel)
-    notes = session.sync(root, call, always=True)
+    notes = session.sync(root, call, always=True).notes
     text = "\n".join([answer.text, *[f"Note: {note}" for note in notes]])
     return Answer(text, answer.details, answer.failed)
 

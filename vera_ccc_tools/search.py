@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from vera_ccc_tools import languages, output, paths
+from vera_ccc_tools import languages, output
 from vera_ccc_tools.arguments import SearchArguments
-from vera_ccc_tools.ccc import Ccc, Hit, Query
-from vera_ccc_tools.paths import PathFilter
+from vera_ccc_tools.ccc import Ccc, Hit, Progress, Query
+from vera_ccc_tools.process import Cancel
+from vera_ccc_tools.refresh import Found
 from vera_ccc_tools.session import Answer, Call, Session
 
+if TYPE_CHECKING:
+    from vera_ccc_tools.paths import PathFilter
+
+Refreshed = Callable[[Progress | None], None]
 FIRST_FETCH = 100
 """Hits asked of ccc at first where they are filtered afterwards; a hundred cost little more."""
 
@@ -42,20 +47,26 @@ def search(session: Session, call: Call, arguments: SearchArguments) -> Answer:
     ccc = session.ccc()
     root = session.indexed_root(call.cwd)
     wanted = languages.canonical(arguments.languages)
-    within = None if arguments.path is None else paths.parse(arguments.path, call.cwd, root)
-    notes = session.sync(root, call, always=arguments.refresh_index)
-    synced = time.monotonic()
-    page = _page(ccc, root, call, _Wanted(arguments, wanted, within))
+    within = _within(arguments.path, call.cwd, root)
+    target = _Target(ccc, root, _Wanted(arguments, wanted, within))
+    refresher = session.refresher()
+    if arguments.refresh_index:
+        found = refresher.find(ccc, root, call, target.page)
+    else:
+        found = refresher.as_is(ccc, root, call, target.page)
+    page = found.value
     if not page.hits and wanted and arguments.offset == 0:
         status = ccc.status(root, cancel=call.cancel)
         languages.check(wanted, tuple(name for name, _ in status.languages))
-    ended = time.monotonic()
-    elapsed = {
-        "sync": _ms(synced - started),
-        "ccc": _ms(ended - synced),
-        "total": _ms(ended - started),
-    }
-    return _answer(page, arguments, _View(root, call.cwd), notes, elapsed)
+    return _answer(found, arguments, _View(root, call.cwd), started)
+
+
+def _within(path: str | None, cwd: Path, root: Path) -> PathFilter | None:
+    if path is None:
+        return None
+    from vera_ccc_tools import paths
+
+    return paths.parse(path, cwd, root)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,22 +76,33 @@ class _Wanted:
     within: PathFilter | None
 
 
-def _page(ccc: Ccc, root: Path, call: Call, wanted: _Wanted) -> Page:
-    first, limit = wanted.arguments.offset, wanted.arguments.limit
-    within, refresh = wanted.within, wanted.arguments.refresh_index
-    if within is None or within.matches is None:
-        cover = None if within is None else within.cover
-        query = Query(wanted.arguments.query, limit + 1, first, wanted.languages, cover, refresh)
-        hits = ccc.search(root, query, cancel=call.cancel)
-        return Page(hits[:limit], len(hits) > limit)
-    fetch = max(FIRST_FETCH, 2 * (first + limit))
-    while True:
-        query = Query(wanted.arguments.query, fetch, 0, wanted.languages, within.cover, refresh)
-        found = ccc.search(root, query, cancel=call.cancel)
-        hits = tuple(hit for hit in found if within.matches(hit.file_path))
-        if len(hits) > first + limit or len(found) < fetch:
-            return Page(hits[first : first + limit], len(hits) > first + limit)
-        fetch, refresh = fetch * 8, False
+@dataclass(frozen=True, slots=True)
+class _Target:
+    ccc: Ccc
+    root: Path
+    wanted: _Wanted
+
+    def page(self, cancel: Cancel, refreshed: Refreshed | None) -> Page:
+        arguments, within = self.wanted.arguments, self.wanted.within
+        first, limit = arguments.offset, arguments.limit
+        if within is None or within.matches is None:
+            hits = self._hits(limit + 1, first, cancel, refreshed)
+            return Page(hits[:limit], len(hits) > limit)
+        fetch = max(FIRST_FETCH, 2 * (first + limit))
+        while True:
+            fetched = self._hits(fetch, 0, cancel, refreshed)
+            hits = tuple(hit for hit in fetched if within.matches(hit.file_path))
+            if len(hits) > first + limit or len(fetched) < fetch:
+                return Page(hits[first : first + limit], len(hits) > first + limit)
+            fetch, refreshed = fetch * 8, None
+
+    def _hits(
+        self, limit: int, offset: int, cancel: Cancel, refreshed: Refreshed | None
+    ) -> tuple[Hit, ...]:
+        cover = None if self.wanted.within is None else self.wanted.within.cover
+        text, refresh = self.wanted.arguments.query, refreshed is not None
+        query = Query(text, limit, offset, self.wanted.languages, cover, refresh)
+        return self.ccc.search(self.root, query, cancel=cancel, refreshed=refreshed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,24 +117,19 @@ class _View:
         return output.clean_line(Path(relative).as_posix())
 
 
-def _answer(
-    page: Page,
-    arguments: SearchArguments,
-    view: _View,
-    notes: Sequence[str],
-    elapsed: dict[str, float],
-) -> Answer:
-    fitted = output.page(
-        [_block(hit, view) for hit in page.hits], max_bytes=output.MAX_BYTES - 2048
-    )
+def _answer(found: Found[Page], arguments: SearchArguments, view: _View, started: float) -> Answer:
+    page = found.value
+    blocks = [_block(hit, view) for hit in page.hits]
+    fitted = output.page(blocks, max_bytes=output.MAX_BYTES - 2048)
     shown = page.hits[: fitted.shown]
     lines = [fitted.text] if shown else []
     lines.append(_trailer(len(shown), len(page.hits), page.more, arguments))
-    lines.extend(f"Note: {output.clean_line(note)}" for note in notes)
+    lines.extend(f"Note: {output.clean_line(note)}" for note in found.notes)
     details = {
         "results": [_row(hit) for hit in shown],
-        "refreshed": arguments.refresh_index,
-        "elapsed_ms": elapsed,
+        "refreshed": found.refreshed,
+        "refresh_reason": found.reason,
+        "elapsed_ms": {**found.elapsed_ms(), "total": _ms(time.monotonic() - started)},
     }
     return Answer("\n\n".join(lines), details)
 

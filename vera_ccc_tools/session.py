@@ -8,12 +8,17 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vera_ccc_tools import project
 from vera_ccc_tools.ccc import Ccc
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.process import Cancel
+
+if TYPE_CHECKING:
+    from vera_ccc_tools.freshness import View
+    from vera_ccc_tools.gitignore_sync import Report, Syncer
+    from vera_ccc_tools.refresh import Refresher
 
 SYNC_SWITCH = "VERA_CCC_GITIGNORE_SYNC"
 
@@ -79,13 +84,41 @@ class Job:
         return f"{self.tool} in the background is done."
 
 
+@dataclass(frozen=True, slots=True)
+class Synced:
+    """What a sync did, as far as a call needs it.
+
+    Attributes:
+        notes: Lines that the caller should read.
+        views: git's answers, the ones the sync was decided on; None where there are none.
+        unknown: Why git's answers do not tell what ccc would see; empty where they do.
+    """
+
+    notes: tuple[str, ...] = ()
+    views: tuple[View, ...] | None = None
+    unknown: str = ""
+
+    def seen(self) -> tuple[View, ...]:
+        """git's answers.
+
+        Raises:
+            Unknown: Where they do not tell what ccc would see.
+        """
+        from vera_ccc_tools.freshness import Unknown
+
+        if self.views is None:
+            raise Unknown(self.unknown)
+        return self.views
+
+
 class Session:
     """The state behind the tools. Its methods may be called from any thread."""
 
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
         self.environ = dict(os.environ if environ is None else environ)
         self._lock = threading.Lock()
-        self._syncer: Any = None
+        self._syncer: Syncer | None = None
+        self._refresher: Refresher | None = None
         self._synced: set[Path] = set()
         self._jobs: dict[Path, Job] = {}
         self._threads: list[threading.Thread] = []
@@ -120,28 +153,29 @@ class Session:
             )
         return root
 
-    def sync(self, root: Path, call: Call, *, always: bool) -> tuple[str, ...]:
-        """Keep ccc's exclusions equal to what git ignores; say in lines what did not work.
+    def sync(self, root: Path, call: Call, *, always: bool) -> Synced:
+        """Keep ccc's exclusions equal to what git ignores.
 
         Not *always* means: only when this session has not done so yet, since the first ccc
-        command for a project may start an index run by itself.
+        command for a project may start an index run by itself. A sync that fails is told in a
+        note: the call that it comes before can still be answered.
         """
         if self.environ.get(SYNC_SWITCH, "").strip() == "0":
-            return ()
+            return Synced(unknown="the sync is turned off")
         with self._lock:
             if root in self._synced and not always:
-                return ()
+                return Synced(unknown="the sync was not due")
         try:
             report = self.syncer().sync(root, cancel=call.cancel)
         except Failure as failure:
-            if failure.code == "cancelled":
-                raise
-            return (f"The ignore rules could not be brought up to date: {failure.message}",)
+            call.cancel.check()
+            note = f"The ignore rules could not be brought up to date: {failure.message}"
+            return Synced((note,), unknown=failure.message)
         with self._lock:
             self._synced.add(root)
-        return tuple(report.warnings)
+        return _synced(report)
 
-    def syncer(self) -> Any:
+    def syncer(self) -> Syncer:
         """The one `Syncer` of this session."""
         from vera_ccc_tools.gitignore_sync import Syncer
 
@@ -149,6 +183,15 @@ class Session:
             if self._syncer is None:
                 self._syncer = Syncer()
             return self._syncer
+
+    def refresher(self) -> Refresher:
+        """The one `Refresher` of this session."""
+        from vera_ccc_tools.refresh import Refresher
+
+        with self._lock:
+            if self._refresher is None:
+                self._refresher = Refresher(self)
+            return self._refresher
 
     def job(self, root: Path) -> Job | None:
         """The background command of the project at *root*: the one that runs, or ran last."""
@@ -179,6 +222,8 @@ class Session:
             jobs, threads = list(self._jobs.values()), list(self._threads)
         for job in jobs:
             job.cancel.press()
+        if self._refresher is not None:
+            self._refresher.close()
         for thread in threads:
             thread.join(5.0)
 
@@ -190,3 +235,32 @@ def _run_job(job: Job, run: Callable[[Cancel], Answer]) -> None:
         job.outcome = failure
     except Exception as error:  # noqa: BLE001 - a bug must end the job, not leave it running
         job.outcome = Failure("internal", f"{job.tool} failed by a bug of its own: {error!r}")
+
+
+def _synced(report: Report) -> Synced:
+    unknown = _unknown(report)
+    views = None
+    if not unknown and report.survey is not None:
+        views = tuple((part.repository, part.status) for part in report.survey.parts)
+    return Synced(report.warnings, views, unknown)
+
+
+def _unknown(report: Report) -> str:
+    """Why git's answers do not tell all that ccc would see; empty where they do."""
+    if report.survey is None:
+        return "git has no say here"
+    if report.warnings:
+        return report.warnings[0]
+    if report.negated:
+        return "a `!` pattern in the settings lets ignored paths in"
+    if any(not _is_text(path) for path, _reason in report.left_out):
+        return "an ignored path has a name that no pattern can express"
+    return ""
+
+
+def _is_text(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from vera_ccc_tools.worktree import Survey
+
 _NAMES_SHOWN = 20
 
 
@@ -23,6 +25,8 @@ class Report:
         written: Whether they were written.
         difference: A unified diff of the settings, on a dry run.
         elapsed_ms: How long the parts took, in milliseconds.
+        survey: git's answers that this rests on; None where git has no say, or failed.
+        negated: Whether a ``!`` pattern of the user's may let ignored paths in.
     """
 
     added: tuple[str, ...] = ()
@@ -35,6 +39,8 @@ class Report:
     written: bool = False
     difference: str = ""
     elapsed_ms: dict[str, float] = field(default_factory=dict)
+    survey: Survey | None = field(default=None, repr=False, compare=False)
+    negated: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain values; of the paths left out, some for each reason."""

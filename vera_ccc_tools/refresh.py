@@ -1,0 +1,361 @@
+"""A search on an index that is up to date, without waiting where nothing changed.
+
+``ccc search --refresh`` walks the whole tree. So a plain search starts at once, git is asked
+beside it whether anything changed since the last refresh, and only if so the search is thrown
+away and repeated with ``--refresh``. A refresh that takes long goes on in the background, while
+searches are answered from what the index holds.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from vera_ccc_tools import freshness, output, project
+from vera_ccc_tools.ccc import Ccc, Progress, Status
+from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.freshness import Baseline, Files, Machine, Unknown
+from vera_ccc_tools.process import Cancel
+from vera_ccc_tools.session import Call, Session
+
+QUICK_LOOK = 0.02
+"""Seconds: where git answers faster than this, it is waited for instead of searching ahead."""
+PATIENCE = 2.0
+"""Seconds that a search waits for an index run before it asks how far that is."""
+MOST_PATIENCE = 15.0
+"""Seconds that a search waits for an index run that seems about to end."""
+SOON = 7.0
+"""An index run that should end within this many seconds is waited for."""
+RECENT = 3.0
+"""Seconds since the index was written within which somebody may still be writing it."""
+ASIDE = 2.0
+"""Seconds that a plain search may take while an index run goes on; ccc makes it wait for the
+run with which it loads a project."""
+
+T = TypeVar("T")
+Fetch = Callable[[Cancel, Callable[[Progress | None], None] | None], T]
+"""Runs the ccc searches of one call. The second argument asks for ``--refresh``, and is told how
+the index run ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Generic[T]):
+    """What a search found, and on which index.
+
+    Attributes:
+        value: What *fetch* gave.
+        refreshed: Whether ccc was asked to refresh its index for it.
+        reason: Why it was, or why it could not be waited for; empty where nothing changed.
+        notes: Lines that the caller should read.
+        looked: Seconds that the sync and the look at git took.
+    """
+
+    value: T
+    refreshed: bool
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+    looked: float = 0.0
+
+    def elapsed_ms(self) -> dict[str, float]:
+        """The time that the look at git took; it may have gone on beside the search."""
+        return {"sync": round(self.looked * 1000, 1)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Observed:
+    """One look: the state where it could be told, else why not."""
+
+    files: Files | None
+    machine: Machine | None
+    notes: tuple[str, ...]
+    unknown: str
+    seconds: float
+
+
+class Refresher:
+    """Remembers, for each project, the state at its last refresh by this process."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._lock = threading.Lock()
+        self._watch = freshness.Watch(session.environ)
+        self._baselines: dict[Path, Baseline] = {}
+        self._looks: dict[Path, float] = {}
+        self._running: dict[Path, _Task[object]] = {}
+
+    def find(self, ccc: Ccc, root: Path, call: Call, fetch: Fetch[T]) -> Found[T]:
+        """Run *fetch* on an index that is as the disk is, or say in a note that it is not."""
+        target = _Target(ccc, root, call)
+        going = self._going_on(root)
+        if going is not None and not going.wait(PATIENCE - going.age(), call.cancel):
+            return self._beside(target, fetch, "")
+        baseline = self._baseline(root)
+        if baseline is None:
+            return self._refresh(target, fetch, self._observe(target))
+        ahead = None
+        if self._looks.get(root, 1.0) > QUICK_LOOK:
+            ahead = _Task(lambda cancel: fetch(cancel, None))
+        try:
+            observed = self._observe(target)
+            if self._holds(baseline, observed):
+                value = ahead.result(call.cancel) if ahead else fetch(call.cancel, None)
+                if self._same_machine(baseline, target):
+                    return Found(
+                        value, refreshed=False, notes=observed.notes, looked=observed.seconds
+                    )
+        finally:
+            if ahead is not None:
+                ahead.cancel.press()
+        return self._refresh(target, fetch, observed)
+
+    def as_is(self, ccc: Ccc, root: Path, call: Call, fetch: Fetch[T]) -> Found[T]:
+        """Run *fetch* on the index as it is, but never wait long for an index run.
+
+        Raises:
+            Failure: ``indexing`` when the daemon is building or checking the index.
+        """
+        notes = self._session.sync(root, call, always=False).notes
+        task = _Task(lambda cancel: fetch(cancel, None))
+        target = _Target(ccc, root, call)
+        if not self._worth_waiting(task, target):
+            task.cancel.press()
+            raise _still_indexing(root, _status(target))
+        return Found(task.result(call.cancel), refreshed=False, notes=notes)
+
+    def index(self, ccc: Ccc, root: Path, call: Call) -> Found[Status]:
+        """Bring the index up to date, and remember the state that it was brought to."""
+        target = _Target(ccc, root, call)
+        observed = self._settled(self._observe(target), call.cancel)
+        self._forget(root)
+        status = ccc.index(root, cancel=call.cancel)
+        if status.progress is None or not status.progress.errors:
+            self._remember(target, observed)
+        return Found(status, True, notes=observed.notes, looked=observed.seconds)  # noqa: FBT003
+
+    def _observe(self, target: _Target) -> _Observed:
+        started = time.monotonic()
+        files, machine, unknown = None, None, ""
+        synced = self._session.sync(target.root, target.call, always=True)
+        try:
+            files = self._watch.files(synced.seen(), target.call.cancel)
+            machine = freshness.machine_state(target.root, target.ccc)
+        except (Unknown, Failure) as error:
+            target.call.cancel.check()
+            unknown = freshness.explain(error)
+        seconds = time.monotonic() - started
+        self._looks[target.root] = seconds
+        return _Observed(files, machine, synced.notes, unknown, seconds)
+
+    def _holds(self, baseline: Baseline, observed: _Observed) -> bool:
+        if observed.files is None or observed.machine is None:
+            return False
+        return baseline.holds(observed.files, observed.machine, freshness.now())
+
+    def _same_machine(self, baseline: Baseline, target: _Target) -> bool:
+        with suppress(Unknown):
+            return freshness.machine_state(target.root, target.ccc) == baseline.machine
+        return False
+
+    def _refresh(self, target: _Target, fetch: Fetch[T], observed: _Observed) -> Found[T]:
+        reason = observed.unknown or self._reason(target, observed)
+        if self._written_by_others(target):
+            status = _status(target)
+            if status is not None and status.progress is not None:
+                with suppress(Failure):
+                    return self._beside(target, fetch, reason)
+        observed = self._settled(observed, target.call.cancel)
+        self._forget(target.root)
+
+        def run(cancel: Cancel) -> T:
+            ended: list[Progress | None] = []
+            value = fetch(cancel, ended.append)
+            if not any(progress is not None and progress.errors for progress in ended):
+                self._remember(target, observed)
+            return value
+
+        task = _Task(run)
+        with self._lock:
+            self._running[target.root] = task  # type: ignore[assignment]
+        if self._worth_waiting(task, target):
+            value = task.result(target.call.cancel)
+            return Found(value, True, reason, observed.notes, observed.seconds)  # noqa: FBT003
+        return self._beside(target, fetch, reason)
+
+    def _worth_waiting(self, task: _Task[T], target: _Target) -> bool:
+        """Wait for a refresh to end; False when that would take too long."""
+        done_before, asked_before = 0, time.monotonic()
+        wait = PATIENCE
+        while not task.wait(wait, target.call.cancel):
+            wait = 1.0
+            status = _status(target)
+            if status is None or status.progress is None:
+                continue
+            if task.age() > MOST_PATIENCE or _is_first(status):
+                return False
+            done, asked = status.progress.done, time.monotonic()
+            rate = (done - done_before) / (asked - asked_before)
+            left = max(status.files, status.progress.listed) - done
+            if done_before and left > rate * SOON:
+                return False
+            done_before, asked_before = done, asked
+        return True
+
+    def _beside(self, target: _Target, fetch: Fetch[T], reason: str) -> Found[T]:
+        """Search what the index holds while an index run goes on.
+
+        Raises:
+            Failure: ``indexing`` when there is nothing to search yet.
+        """
+        status = _status(target)
+        task = _Task(lambda cancel: fetch(cancel, None))
+        if (status is not None and _is_first(status)) or not task.wait(ASIDE, target.call.cancel):
+            task.cancel.press()
+            raise _still_indexing(target.root, status)
+        value = task.result(target.call.cancel)
+        return Found(value, refreshed=False, reason=reason, notes=(_renewing(status),))
+
+    def _settled(self, observed: _Observed, cancel: Cancel) -> _Observed:
+        if observed.files is None:
+            return observed
+        try:
+            freshness.settle(observed.files, freshness.now(), cancel)
+        except Unknown as error:
+            return _Observed(None, None, observed.notes, str(error), observed.seconds)
+        return observed
+
+    def _written_by_others(self, target: _Target) -> bool:
+        """Whether the index was written a moment ago, and not by a refresh of ours."""
+        path = project.index_path(target.root, target.ccc.environ)
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime < RECENT:
+                baseline = self._baseline(target.root)
+                return baseline is None or baseline.machine.index != freshness.signature(path)
+        return False
+
+    def _reason(self, target: _Target, observed: _Observed) -> str:
+        baseline = self._baseline(target.root)
+        if baseline is None:
+            return "the first search of this session"
+        if observed.machine != baseline.machine:
+            return "the settings, the index, ccc or its daemon changed"
+        return "files changed"
+
+    def _remember(self, target: _Target, observed: _Observed) -> None:
+        if observed.files is None:
+            return
+        with suppress(Unknown):
+            machine = freshness.machine_state(target.root, target.ccc)
+            with self._lock:
+                self._baselines[target.root] = Baseline(observed.files, machine, freshness.now())
+
+    def _forget(self, root: Path) -> None:
+        with self._lock:
+            self._baselines.pop(root, None)
+
+    def _baseline(self, root: Path) -> Baseline | None:
+        with self._lock:
+            return self._baselines.get(root)
+
+    def _going_on(self, root: Path) -> _Task[object] | None:
+        with self._lock:
+            task = self._running.get(root)
+            return None if task is None or task.done else task
+
+    def close(self) -> None:
+        """End what still runs."""
+        with self._lock:
+            tasks = list(self._running.values())
+        for task in tasks:
+            task.cancel.press()
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """Which project, by which ccc, on whose behalf."""
+
+    ccc: Ccc
+    root: Path
+    call: Call
+
+
+class _Task(Generic[T]):
+    """A function in a thread of its own, with its own stop button."""
+
+    def __init__(self, run: Callable[[Cancel], T]) -> None:
+        self.cancel = Cancel()
+        self._run = run
+        self._ended = Cancel()
+        self._value: T | None = None
+        self._error: BaseException | None = None
+        self._started = time.monotonic()
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def _work(self) -> None:
+        try:
+            self._value = self._run(self.cancel)
+        except BaseException as error:  # noqa: BLE001 - handed to whoever asks for the result
+            self._error = error
+        self._ended.press()
+
+    @property
+    def done(self) -> bool:
+        return self._ended.pressed
+
+    def age(self) -> float:
+        return time.monotonic() - self._started
+
+    def wait(self, seconds: float | None, cancel: Cancel) -> bool:
+        """Wait for the end, at most *seconds*; when *cancel* is pressed, so is the task's."""
+        wake = threading.Event()
+        with self._ended.notifying(wake.set), cancel.notifying(wake.set):
+            wake.wait(None if seconds is None else max(0.0, seconds))
+        if cancel.pressed:
+            self.cancel.press()
+            cancel.check()
+        return self.done
+
+    def result(self, cancel: Cancel) -> T:
+        """What the function gave; its error is raised here."""
+        self.wait(None, cancel)
+        if self._error is not None:
+            raise self._error
+        return self._value  # type: ignore[return-value]
+
+
+def _status(target: _Target) -> Status | None:
+    with suppress(Failure):
+        return target.ccc.status(target.root, cancel=target.call.cancel)
+    target.call.cancel.check()
+    return None
+
+
+def _is_first(status: Status) -> bool:
+    """Whether the index run that goes on builds the index from nothing."""
+    progress = status.progress
+    if progress is None:
+        return False
+    return progress.unchanged == 0 and progress.reprocessed == 0 and progress.added >= status.files
+
+
+def _still_indexing(root: Path, status: Status | None) -> Failure:
+    done = status.progress.done if status is not None and status.progress is not None else 0
+    return Failure(
+        "indexing",
+        f"The index of {root} is being built or checked by ccc's daemon: "
+        f"{output.counted(done, 'file')} done so far.",
+        "Use rg meanwhile, and search again later; ccc-status tells when it is ready.",
+    )
+
+
+def _renewing(status: Status | None) -> str:
+    progress = None if status is None else status.progress
+    done = "" if progress is None else f" ({output.counted(progress.done, 'file')} checked so far)"
+    return (
+        f"The index is being brought up to date{done}; these results are from what it held, and "
+        "may miss the latest edits. Check with rg or read."
+    )
