@@ -110,7 +110,7 @@ class _Reader:
                 f"`{name}` has {len(value):,} characters ({shorten(value)}); "
                 f"at most {limit:,} are allowed."
             )
-        if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
+        if not _speakable(value):
             raise _wrong(name, value, "a text without NUL and without half characters")
         return value
 
@@ -144,9 +144,14 @@ class _Reader:
         if not isinstance(value, list) or len(value) > 50:
             raise _wrong(name, value, "a list of at most 50 names")
         for word in value:
-            if not isinstance(word, str) or not word.strip() or len(word) > 50 or "\0" in word:
+            if not isinstance(word, str) or not 0 < len(word.strip()) <= 50 or not _speakable(word):
                 raise _wrong(name, word, "a list of short names")
         return tuple(value)
+
+
+def _speakable(text: str) -> bool:
+    """Whether a program can be given *text* as an argument."""
+    return "\0" not in text and not any("\ud800" <= each <= "\udfff" for each in text)
 
 
 def _wrong(name: str, value: object, allowed: str) -> InvalidArgument:

@@ -52,7 +52,7 @@ def doctor(session: Session, call: Call, arguments: DoctorArguments) -> Answer:
     if report:
         lines += ["", "What `ccc doctor` says:", report]
     verdict = f"First problem: {str(failed[0])[2:]}" if failed else "No problem found."
-    text = output.fit("\n".join([*lines, "", verdict]))
+    text = "\n".join([*lines, "", verdict])
     if failed:
         text = f"{output.counted(len(failed), 'check')} failed. {verdict}\n\n{text}"
     details = {"checks": [{"name": check.name, "ok": check.ok} for check in checks]}

@@ -63,8 +63,15 @@ FAULTS = (
     ),
     Fault(
         "no_global_settings",
-        r"Global settings not found: (.+?)(?:\n|$)|no global settings loaded",
+        r"Global settings not found: (.+?)(?:\n|$)",
         "ccc has not been set up for this user: its global settings {1} do not exist.",
+        "Call ccc_init with `litellm_model` (the user's choice), "
+        "or ask the user to run `ccc init` once in a terminal.",
+    ),
+    Fault(
+        "no_global_settings",
+        r"no global settings loaded",
+        "ccc has not been set up for this user: its daemon has no global settings.",
         "Call ccc_init with `litellm_model` (the user's choice), "
         "or ask the user to run `ccc init` once in a terminal.",
     ),
@@ -152,7 +159,7 @@ FAULTS = (
     ),
     Fault(
         "model_unreachable",
-        r"(?:litellm\.)?(?:APIConnectionError|InternalServerError|Timeout)\b[^\n]*"
+        r"(?:litellm\.)?(?:APIConnectionError|InternalServerError)\b|litellm\.Timeout|APITimeoutError"
         r"|Connection refused|couldn't be loaded|Can't load the (?:model|configuration)",
         "ccc cannot reach or load its embedding model.",
         "Ask the user to start the embedding service, or to correct ccc's global settings; "

@@ -10,49 +10,80 @@ from vera_ccc_tools.errors import InvalidArgument, shorten
 
 KNOWN = frozenset(
     """
-    bash c clojure cpp csharp css d dart dockerfile dtd elixir erlang fortran go graphql haskell
-    hcl html ini java javascript json julia kotlin lua markdown nim pascal perl php proto python
-    r rst ruby rust scala sh solidity sql svelte swift text toml tsx typescript vue xml yaml zig
+    actionscript ada apex arduino asm astro bash bibtex bitbake c clojure cmake commonlisp cpp
+    csharp css csv cuda d dart dockerfile dtd elisp elixir elm embeddedtemplate erlang fennel
+    firrtl fish fortran fsharp gdscript gleam gn go graphql groovy hare haskell haxe hcl html
+    hyprlang ini java javascript json julia kdl kotlin latex linkerscript llvm lua make
+    markdown mermaid netlinx nim nix nqc pascal pem perl pgn php po powershell prisma proto psv
+    puppet python qmljs r racket rbs re2c ron rst ruby rust scala scheme sh solidity sql
+    squirrel starlark svelte swift tablegen tcl text thrift toml tsv tsx typescript typst
+    uxntal verilog vhdl vim vue wast wat xml yaml zig
     """.split()
 )
 
 ALIASES = {
+    "bazel": ("starlark",),
+    "bzl": ("starlark",),
     "c#": ("csharp",),
     "c++": ("cpp",),
     "cc": ("cpp",),
+    "cjs": ("javascript",),
+    "clj": ("clojure",),
     "cs": ("csharp",),
     "cxx": ("cpp",),
     "delphi": ("pascal",),
     "docker": ("dockerfile",),
+    "emacs-lisp": ("elisp",),
+    "erl": ("erlang",),
     "ex": ("elixir",),
+    "exs": ("elixir",),
+    "f#": ("fsharp",),
     "f90": ("fortran",),
+    "fs": ("fsharp",),
     "golang": ("go",),
+    "gql": ("graphql",),
+    "hpp": ("cpp",),
     "hs": ("haskell",),
     "htm": ("html",),
+    "javascriptreact": ("javascript",),
+    "jl": ("julia",),
     "js": ("javascript",),
+    "jsonl": ("json",),
     "jsx": ("javascript",),
     "kt": ("kotlin",),
+    "kts": ("kotlin",),
+    "lisp": ("commonlisp",),
+    "makefile": ("make",),
     "md": ("markdown",),
     "mdx": ("markdown",),
+    "mjs": ("javascript",),
     "node": ("javascript",),
     "objectpascal": ("pascal",),
+    "pas": ("pascal",),
     "pl": ("perl",),
     "plaintext": ("text",),
     "protobuf": ("proto",),
+    "ps1": ("powershell",),
+    "pwsh": ("powershell",),
     "py": ("python",),
+    "pyi": ("python",),
     "python3": ("python",),
     "rb": ("ruby",),
     "restructuredtext": ("rst",),
     "rs": ("rust",),
     "scss": ("css",),
+    "sh": ("bash", "sh"),
     "shell": ("bash", "sh"),
+    "shellscript": ("bash", "sh"),
     "sol": ("solidity",),
     "terraform": ("hcl",),
+    "tex": ("latex",),
     "tf": ("hcl",),
     "ts": ("typescript",),
     "txt": ("text",),
+    "typescriptreact": ("tsx",),
     "yml": ("yaml",),
-    "zsh": ("sh", "bash"),
+    "zsh": ("bash", "sh"),
 }
 
 

@@ -21,6 +21,8 @@ from vera_ccc_tools.errors import InvalidArgument, shorten
 
 MAX_LENGTH = 4000
 MAX_ALTERNATIVES = 200
+MAX_STARS = 8
+"""Runs of ``*`` in one pattern; each one more makes the worst name ten times as slow to match."""
 _WILD = re.compile(r"[*?\[\\]")
 
 
@@ -46,10 +48,11 @@ def parse(text: str, cwd: Path, root: Path) -> PathFilter | None:
     Raises:
         InvalidArgument: When it lies outside the project, names nothing, or is no pattern.
     """
-    wanted = _relative(_plain(text), text, cwd, root)
-    alternatives = list(dict.fromkeys(_alternatives(wanted, text, root)))
-    if not any(_WILD.search(alternative) for alternative in alternatives):
-        alternatives = [name for name in alternatives if _exists(root, name)]
+    plain = _plain(text)
+    spellings = [plain] if _exists(cwd, plain) else _alternatives(plain, text)
+    alternatives = list(dict.fromkeys(_relative(each, text, cwd, root) for each in spellings))
+    if not any(_WILD.search(each) for each in alternatives):
+        alternatives = [each for each in alternatives if _exists(root, each)]
         if not alternatives:
             raise InvalidArgument(
                 f"`path` {shorten(text)} names no file or directory in {cwd}.",
@@ -82,7 +85,7 @@ def _plain(text: str) -> str:
 
 
 def _relative(plain: str, text: str, cwd: Path, root: Path) -> str:
-    """The wanted path or pattern, relative to *root*, ``.`` for the root itself."""
+    """A wanted path or pattern, relative to *root*, ``.`` for the root itself."""
     if posixpath.isabs(plain) or Path(plain).is_absolute():
         full = _real_head(plain)
     else:
@@ -114,12 +117,10 @@ def _exists(root: Path, name: str) -> bool:
         return False
 
 
-def _alternatives(wanted: str, text: str, root: Path) -> Sequence[str]:
-    if _exists(root, wanted):
-        return [wanted]  # a name that only looks like a pattern, such as app/[id]
+def _alternatives(plain: str, text: str) -> Sequence[str]:
     try:
-        return bracex.expand(wanted, keep_escapes=True, limit=MAX_ALTERNATIVES)
-    except bracex.ExpansionLimitException as error:
+        return bracex.expand(plain, keep_escapes=True, limit=MAX_ALTERNATIVES)
+    except (bracex.ExpansionLimitException, RecursionError) as error:
         raise InvalidArgument(
             f"`path` {shorten(text)} has more than {MAX_ALTERNATIVES} alternatives in braces.",
             "Use `*` instead, or several searches.",
@@ -147,15 +148,27 @@ class _Pattern:
         if not _WILD.search(wanted) or _exists(root, wanted):
             return cls(f"/{_gitignore_escaped(wanted)}", wanted, "")
         prefix = "" if base == "." else f"{base}/"
-        inside = wanted.removeprefix(prefix)
-        if "/" not in inside:  # as in .gitignore: at any depth
-            line = f"/{_gitignore_escaped(prefix)}**/{inside}"
-            return cls(line, prefix, _tail(inside))
-        if wanted.startswith(prefix):
-            line = f"/{_gitignore_escaped(prefix)}{inside}"
-        else:
-            line = f"/{wanted}"
-        return cls(line, _WILD.split(wanted, maxsplit=1)[0], _tail(inside))
+        anchored = not wanted.startswith(prefix) or "/" in wanted.removeprefix(prefix)
+        literal = _existing_head(wanted, root)
+        rest = wanted[len(literal) :]
+        line = f"/{_gitignore_escaped(literal)}{'' if anchored else '**/'}{_kept_space(rest)}"
+        head = literal + (_WILD.split(rest, maxsplit=1)[0] if anchored else "")
+        return cls(line, head, _tail(rest))
+
+
+def _existing_head(wanted: str, root: Path) -> str:
+    """The leading directories that exist as they are written, such as ``app/[id]/``."""
+    head = ""
+    for segment in wanted.split("/")[:-1]:
+        if not (root / head / segment).is_dir():
+            break
+        head += f"{segment}/"
+    return head
+
+
+def _kept_space(pattern: str) -> str:
+    """A pattern whose last space does not get lost as a gitignore line's does."""
+    return f"{pattern[:-1]}\\ " if pattern.endswith(" ") else pattern
 
 
 def _tail(pattern: str) -> str:
@@ -165,9 +178,14 @@ def _tail(pattern: str) -> str:
 
 
 def _globbed(patterns: Sequence[_Pattern], text: str) -> PathFilter:
+    if any(len(re.findall(r"\*+", pattern.line)) > MAX_STARS for pattern in patterns):
+        raise InvalidArgument(
+            f"`path` {shorten(text)} has more than {MAX_STARS} wildcards `*`.",
+            "Use fewer of them; `**` matches any number of directories.",
+        )
     try:
         spec = GitIgnoreSpec.from_lines([pattern.line for pattern in patterns])
-    except ValueError as error:
+    except (ValueError, re.error) as error:
         raise InvalidArgument(
             f"`path` {shorten(text)} is no glob that can be read: {error}.",
             "Use `*`, `**`, `?`, `[…]` and `{a,b}` only.",

@@ -1,0 +1,100 @@
+"""The names of languages."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from vera_ccc_tools import languages
+from vera_ccc_tools.errors import InvalidArgument
+
+ENGINE = """
+import json, sys
+from cocoindex.ops.text import detect_code_language
+names = json.load(sys.stdin)
+json.dump(sorted({detect_code_language(filename=name) for name in names} - {None}), sys.stdout)
+"""
+EXTENSIONS = """
+    ada as asm bash bib bzl c cc clj cljc cmake cpp cs csproj css csv cu cxx d dart dockerfile dpr
+    dtd el elm erl ex exs f f03 f90 f95 fish fs fsi fsx gd gleam go gql gradle graphql groovy h ha
+    hcl hh hpp hs htm html hx hxx ini java jl js json jsonl jsx kdl kt kts ld lisp ll lua md mdx
+    mk mjs mmd nim nix pas pem php pl pm po pp prisma proto ps1 psv py pyi qml r rb rbs re rkt ron
+    rs rst scala scss sh sol sql ss svelte swift tcl td tex tf thrift toml ts tsv tsx txt typ vh
+    vhd vim vue wast wat xml yaml yml zig zsh
+""".split()
+
+
+@pytest.mark.parametrize(
+    ("given_names", "expected"),
+    [
+        (("py",), ("python",)),
+        (("Python",), ("python",)),
+        ((" PYTHON ",), ("python",)),
+        (("ts",), ("typescript",)),
+        (("JS",), ("javascript",)),
+        (("c++",), ("cpp",)),
+        (("C#",), ("csharp",)),
+        (("golang", "go"), ("go",)),
+        (("shell",), ("bash", "sh")),
+        (("sh", "bash"), ("bash", "sh")),
+        (("rust", "py", "rs"), ("rust", "python")),
+        (("Klingon",), ("klingon",)),
+        ((), ()),
+    ],
+)
+def test_case_and_aliases_do_not_matter(
+    given_names: tuple[str, ...], expected: tuple[str, ...]
+) -> None:
+    assert languages.canonical(given_names) == expected
+
+
+@given(st.lists(st.sampled_from([*languages.ALIASES, *languages.KNOWN])).map(tuple))
+def test_canonical_names_are_known_each_once_and_stay_as_they_are(names: tuple[str, ...]) -> None:
+    once = languages.canonical(names)
+    assert set(once) <= languages.KNOWN
+    assert len(set(once)) == len(once)
+    assert set(languages.canonical(once)) == set(once)
+
+
+def test_the_known_names_are_those_that_the_engine_gives(ccc_python: Path) -> None:
+    done = subprocess.run(
+        [str(ccc_python), "-c", ENGINE],
+        input=json.dumps([f"x.{each}" for each in EXTENSIONS]).encode(),
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    given_by_engine = set(json.loads(done.stdout.splitlines()[-1]))
+    assert given_by_engine <= languages.KNOWN
+    assert {"python", "typescript", "javascript", "cpp", "csharp", "bash"} <= given_by_engine
+
+
+@pytest.mark.parametrize(
+    ("names", "named"), [(("klingon",), "klingon"), (("python", "klingon"), "klingon")]
+)
+def test_an_unknown_language_is_named_with_the_ones_there_are(
+    names: tuple[str, ...], named: str
+) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        languages.check(names, ("python", "rust"))
+    assert f"'{named}' is no language of this index" in caught.value.message
+    assert "python, rust" in caught.value.message
+    assert "'python'" not in caught.value.message
+
+
+def test_a_known_language_that_the_index_does_not_hold_is_refused_as_well() -> None:
+    with pytest.raises(InvalidArgument, match="'go', 'zig' are no languages"):
+        languages.check(("go", "zig"), ("python",))
+    with pytest.raises(InvalidArgument, match="nothing yet"):
+        languages.check(("go",), ())
+
+
+def test_languages_of_the_index_and_known_ones_beside_them_pass() -> None:
+    languages.check(("python", "go"), ("python", "rust"))
+    languages.check(("mylang",), ("mylang",))
