@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import queue
+import re
+import select
 import subprocess
 import threading
 import time
@@ -18,6 +21,7 @@ from e2e.model_stub import ModelStub
 
 SECONDS = 60
 """The bound of anything that is waited for here."""
+_ESCAPES = re.compile(r"\x1b(\[[0-9;?<>=]*[A-Za-z]|[\]_P][^\x07\x1b]*(\x07|\x1b\\\\))")
 Event = dict[str, Any]
 
 
@@ -113,6 +117,33 @@ class Pi:
             finally:
                 process.kill()
 
+    def show(self, prompt: str, cwd: Path, wanted: str) -> str:
+        """Give *prompt* in the terminal, and return what it shows once *wanted* is there."""
+        import fcntl  # POSIX only, as this is
+        import pty
+        import struct
+        import termios
+
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 50, 120, 0, 0))
+        env = self.environ() | {"TERM": "xterm-256color"}
+        process = subprocess.Popen(
+            self.argv(prompt),
+            cwd=cwd,
+            env=env,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+        )
+        os.close(slave)
+        try:
+            return _read_until(master, wanted)
+        finally:
+            process.terminate()
+            os.close(master)
+            _end(process)
+
     def processes(self, *words: str) -> list[psutil.Process]:
         """The processes that this Pi has started, but the daemon of ccc; with *words* in argv."""
         found = []
@@ -187,6 +218,27 @@ class Session:
         self._stdin.close()
         assert self.process.wait(SECONDS) == 0
         self._reader.join(SECONDS)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Wait for the end of a process, and bring it about when it does not come."""
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        raise
+
+
+def _read_until(terminal: int, wanted: str) -> str:
+    """What a terminal shows, without its escapes, up to *wanted*; fail when it does not come."""
+    end = time.monotonic() + SECONDS
+    seen = b""
+    while wanted not in (text := _ESCAPES.sub("", seen.decode(errors="replace"))):
+        ready, _, _ = select.select([terminal], [], [], max(0.0, end - time.monotonic()))
+        assert ready, f"no {wanted!r} within {SECONDS} s: {text[-2000:]}"
+        seen += os.read(terminal, 65536)
+    return text
 
 
 def until(condition: Callable[[], Any], seconds: float = 10.0) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from e2e.model_stub import ModelStub, use, use_together
 from e2e.pi import Pi
-from helpers import ROOT
+from helpers import POSIX, ROOT
 
 TOOLS = {"ccc_search", "ccc_index", "ccc_init", "ccc_doctor"}
 
@@ -139,3 +139,16 @@ def test_the_status_stands_last_after_a_prompt_that_another_extension_has_forced
     pi.print("hello", project)
     assert model.requests[0].system.startswith("Be brief.")
     assert "ccc_index" in model.requests[0].status
+
+
+@pytest.mark.skipif(not POSIX, reason="the terminal is a pseudo-terminal")
+def test_the_terminal_shows_a_call_as_a_line_and_its_results_as_a_line_each(
+    pi: Pi, model: ModelStub, project: Path
+) -> None:
+    search = use("ccc_search", query="retry a failed upload", path="src", limit=1)
+    model.say([use("ccc_index"), search, "That is all."])
+    shown = pi.show("find it", project, "That is all.")
+    assert 'ccc_search "retry a failed upload" in src' in shown
+    assert "1 result" in shown
+    assert "src/upload.py:1-2 python 0." in shown
+    assert "def retry_upload" not in shown

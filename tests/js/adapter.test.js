@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import veraCccTools from "../../extension/index.js";
+import { adapt } from "../../extension/adapter.js";
 import { callLine, renderersFor, resultText } from "../../extension/render.js";
 import { placeSection } from "../../extension/status.js";
 import { isRunning, temporary, until } from "./helpers.js";
@@ -41,13 +41,14 @@ class Host {
     return this.log.filter((entry) => entry.method === "status").length;
   }
 
-  async load() {
+  load() {
     this.tools.clear();
     process.env.FAKE_SCRIPT = this.#script;
-    await veraCccTools({
+    const pi = {
       registerTool: (/** @type {any} */ tool) => this.tools.set(tool.name, tool),
       on: (/** @type {string} */ name, /** @type {Function} */ handler) => (this.handlers[name] = handler),
-    });
+    };
+    adapt(pi, undefined);
   }
 
   /** @param {string} name @param {object} [event] */
@@ -77,7 +78,7 @@ async function host(t) {
   const before = { ...process.env };
   process.env.VERA_CCC_PYTHON = python;
   const made = new Host(directory);
-  await made.load();
+  made.load();
   t.after(async () => {
     await made.emit("session_shutdown");
     process.env = before;
@@ -145,7 +146,7 @@ test("without Python the tools stay registered, say what to install, and work on
   delete process.env.VERA_CCC_PYTHON;
   const path = process.env.PATH;
   process.env.PATH = "";
-  await pi.load();
+  pi.load();
   assert.equal(pi.tools.size, 4);
   await pi.emit("session_start");
   await assert.rejects(pi.call("ccc_search", { query: "q" }), /Install Python 3\.11 or newer/);
@@ -207,7 +208,7 @@ test("a session that ends leaves no process, and the next one has its own", posi
     pi.emit("session_start");
     await pi.call("ccc_doctor", {});
     await pi.emit("session_shutdown");
-    await pi.load();
+    pi.load();
   }
   const pids = pi.log.filter((entry) => entry.started).map((entry) => entry.started);
   assert.equal(new Set(pids).size, 3);

@@ -1,0 +1,85 @@
+/**
+ * Gives the four ccc tools and the ccc-status section to Pi. The work is done by one Python
+ * process, the worker, over JSON-RPC on its stdin and stdout.
+ */
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { findPython } from "./python.js";
+import { renderersFor } from "./render.js";
+import { placeSection, Status } from "./status.js";
+import { Worker } from "./worker.js";
+
+/**
+ * @typedef {{name: string, label: string, description: string, promptSnippet?: string, promptGuidelines?: string[],
+ *   annotations?: object, inputSchema: object}} Tool an entry of tools.json
+ * @typedef {{content: {type: string, text: string}[], isError?: boolean, details?: any}} Result of tools/call
+ */
+
+const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const TABLE = path.join(ROOT, "extension", "tools.json");
+
+/**
+ * @param {any} pi the host's extension API
+ * @param {any} tui its terminal library
+ */
+export function adapt(pi, tui) {
+  const worker = new Worker(launchWorker);
+  const status = new Status(worker);
+  for (const tool of readTable()) pi.registerTool(define(tool, worker, tui));
+  pi.on("session_start", (/** @type {any} */ _event, /** @type {any} */ ctx) => status.refresh(ctx.cwd));
+  pi.on("agent_end", (/** @type {any} */ _event, /** @type {any} */ ctx) => status.refresh(ctx.cwd));
+  pi.on("before_agent_start", async (/** @type {any} */ event) => placeSection(event, await status.text()));
+  pi.on("session_shutdown", () => worker.stop());
+}
+
+/** @returns {Tool[]} */
+function readTable() {
+  return JSON.parse(readFileSync(TABLE, "utf8")).tools;
+}
+
+/**
+ * @param {Tool} tool
+ * @param {Worker} worker
+ * @param {any} tui
+ */
+function define({ inputSchema, ...tool }, worker, tui) {
+  return {
+    ...tool,
+    parameters: inputSchema,
+    /** @type {(id: string, params: object, signal: AbortSignal | undefined, onUpdate: any, ctx: any) => Promise<any>} */
+    execute: async (_id, params, signal, onUpdate, ctx) => {
+      const request = { name: tool.name, arguments: params, cwd: ctx.cwd };
+      const onProgress = (/** @type {string} */ text) => onUpdate?.(partial(text));
+      return told(await worker.request("tools/call", request, { signal, onProgress, keepsAlive: true }));
+    },
+    ...renderersFor(tool.name, tui),
+  };
+}
+
+/** @param {string} text */
+function partial(text) {
+  return { content: [{ type: "text", text }], details: {} };
+}
+
+/**
+ * What the host hears of a result. A failure is thrown: an older host takes a returned one for a success.
+ * @param {Result} result
+ */
+function told({ content, isError, details }) {
+  if (!Array.isArray(content)) throw new Error("The ccc worker's answer has no content.");
+  if (isError) throw new Error(content.map((block) => block.text).join("\n"));
+  return { content, details: details ?? {} };
+}
+
+/** @returns {import("./child.js").Launch} */
+function launchWorker() {
+  const { file, args } = findPython();
+  return {
+    file,
+    args: [...args, path.join(ROOT, "vera_ccc_tools", "bootstrap.py"), "worker"],
+    // Not the project: nothing that a project plants may come before the worker's own modules.
+    cwd: ROOT,
+    env: { ...process.env, PYTHONIOENCODING: "utf-8", PYTHONUTF8: "1" },
+  };
+}
