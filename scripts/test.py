@@ -159,7 +159,7 @@ class Run:
 
     def _run(self, check: Check) -> tuple[str, str]:
         """How it ended, empty for well, and what it printed."""
-        log = self.directory / f"{check.title.replace(' ', '-')}.log"
+        log = self.directory / (re.sub(r"\W+", "-", check.title) + ".log")
         with log.open("wb") as output:
             child = subprocess.Popen(
                 list(check.argv),
@@ -234,12 +234,7 @@ def _last_line(output: str) -> str:
 
 def checks(run: Run, python: Path, groups: Sequence[str], rest: Sequence[str]) -> list[Check]:
     """The steps of these groups, the longest first."""
-    found: list[Check] = []
-    chosen = [name for name in PYTEST_GROUPS if name in groups]
-    parts = [chosen] if rest and chosen else [[name] for name in reversed(chosen)]
-    for names in parts:
-        title = "pytest " + " ".join(names)
-        found.append(Check(title, _pytest(run, python, names, rest)))
+    found = _pytest(run, python, [name for name in PYTEST_GROUPS if name in groups], rest)
     if "types" in groups:
         found.append(Check("mypy", [str(python), "-m", "mypy"]))
     if "js" in groups:
@@ -250,14 +245,31 @@ def checks(run: Run, python: Path, groups: Sequence[str], rest: Sequence[str]) -
     return found
 
 
-def _pytest(run: Run, python: Path, names: Sequence[str], rest: Sequence[str]) -> list[str]:
-    paths = [] if any(Path(argument.split("::")[0]).exists() for argument in rest) else names
+def _pytest(run: Run, python: Path, names: Sequence[str], rest: Sequence[str]) -> list[Check]:
+    """Pytest for these groups: for each by itself, as long as no arguments ask for something else.
+
+    The slowest group runs a file at a time, so that two of them can run side by side.
+    """
+    parts = {f"pytest {name}": [f"tests/{name}"] for name in names if name != "e2e"}
+    if "e2e" in names:
+        files = sorted(path.name for path in (ROOT / "tests" / "e2e").glob("test_*.py"))
+        parts = {f"pytest e2e/{name}": [f"tests/e2e/{name}"] for name in files} | parts
+    if rest:
+        named = any((ROOT / argument.split("::")[0]).exists() for argument in rest)
+        parts = {"pytest": [*([] if named else [f"tests/{name}" for name in names]), *rest]}
+    if not names:
+        parts = {}
+    cache = f"cache_dir={run.cache / 'pytest'}"
     return [
-        *(str(python), "-m", "pytest"),
-        *("-o", f"cache_dir={run.cache / 'pytest'}"),
-        f"--basetemp={run.directory / '-'.join(['p', *names])}",
-        *(f"tests/{name}" for name in paths),
-        *rest,
+        Check(
+            title,
+            [
+                *(str(python), "-m", "pytest", "-o", cache),
+                f"--basetemp={run.directory / f'p{number}'}",
+                *arguments,
+            ],
+        )
+        for number, (title, arguments) in enumerate(parts.items())
     ]
 
 
