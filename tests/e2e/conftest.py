@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+
 from conftest import MakeExecutable, MakeRepository
 from e2e.model_stub import ModelStub
 from e2e.pi import Pi, merged

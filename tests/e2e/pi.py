@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import psutil
+
 from e2e.model_stub import ModelStub
 
 SECONDS = 60

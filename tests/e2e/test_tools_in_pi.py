@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from e2e.model_stub import ModelStub, use, use_together
 from e2e.pi import Pi
 from helpers import POSIX, ROOT

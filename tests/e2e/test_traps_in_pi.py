@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+
 from conftest import MakeExecutable
 from e2e.conftest import FakeWorker
 from e2e.model_stub import ModelStub, use
