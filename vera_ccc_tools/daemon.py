@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import filelock
 
 LOG_TAIL = 64 * 1024
+_NO_PROCESS_ID = 2**31
 _SOCKET_PATH_LIMIT = 104 if sys.platform == "darwin" else 108
 
 
@@ -38,9 +39,11 @@ def is_up(environ: Mapping[str, str]) -> bool:
 def process_id(environ: Mapping[str, str]) -> int | None:
     """The process id that the daemon left in its file."""
     try:
-        return int((project.runtime_directory(environ) / "daemon.pid").read_text().strip())
+        written = (project.runtime_directory(environ) / "daemon.pid").read_bytes()
+        pid = int(written)
     except (OSError, ValueError):
         return None
+    return pid if 0 < pid < _NO_PROCESS_ID else None
 
 
 def _alive(pid: int) -> bool:

@@ -1,0 +1,532 @@
+"""The ``ccc`` executable: how it is found and called, and what its ends are told as."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psutil
+import pytest
+
+from core_helpers import (
+    FakeCcc,
+    MakeExecutable,
+    alive,
+    answer,
+    environment,
+    fake_ccc,
+    pid_in,
+    row,
+    until,
+)
+from helpers import POSIX, write_file
+from vera_ccc_tools.ccc import DEADLINES, Ccc, Query, deadline_of
+from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.process import Cancel
+from vera_ccc_tools.replies import Progress
+
+STATUS = """\
+Index stats:
+  Chunks: 12
+  Files:  3
+  Languages:
+    python: 9 chunks
+    markdown: 3 chunks
+"""
+COMMANDS: dict[str, Callable[[Ccc, Path], object]] = {
+    "version": lambda ccc, _root: ccc.version(),
+    "init": lambda ccc, root: ccc.init(root, force=False, model=None, cancel=None),
+    "index": lambda ccc, root: ccc.index(root),
+    "search": lambda ccc, root: ccc.search(root, Query("x", 5)),
+    "status": lambda ccc, root: ccc.status(root),
+    "daemon": lambda ccc, _root: ccc.loaded_projects(),
+    "doctor": lambda ccc, root: ccc.doctor(root, verbose=False),
+}
+SETTING = {"version": "STATUS", "daemon": "STATUS"}
+
+
+@pytest.fixture
+def make(fake_executable: MakeExecutable, tmp_path: Path) -> Callable[[str], tuple[Ccc, FakeCcc]]:
+    def build(body: str, **environ: str) -> tuple[Ccc, FakeCcc]:
+        fake = fake_ccc(fake_executable, tmp_path, body)
+        variables = environment(VERA_CCC_EXECUTABLE=str(fake.path), **environ)
+        return Ccc.locate(variables), fake
+
+    return build
+
+
+Make = Callable[..., tuple[Ccc, FakeCcc]]
+
+
+def printing(text: str, *, code: int = 0, error: str = "") -> str:
+    """The body of a ccc that prints *text* and *error*, and ends with *code*."""
+    return (
+        f"sys.stdout.buffer.write({text.encode()!r}); "
+        f"sys.stderr.buffer.write({error.encode()!r}); sys.exit({code})"
+    )
+
+
+def failing(call: Callable[[], object]) -> Failure:
+    with pytest.raises(Failure) as caught:
+        call()
+    return caught.value
+
+
+def test_each_command_is_given_its_arguments(make: Make, tmp_path: Path) -> None:
+    ccc, fake = make(printing(f"{answer()}\n{STATUS}"))
+    ccc.version()
+    ccc.init(tmp_path, force=False, model=None, cancel=None)
+    ccc.init(tmp_path, force=True, model="ollama/x", cancel=None)
+    ccc.index(tmp_path)
+    ccc.search(tmp_path, Query("where", 6))
+    ccc.search(tmp_path, Query("-x", 3, 4, ("python", "go"), "a/*", refresh=True))
+    ccc.status(tmp_path)
+    ccc.loaded_projects()
+    ccc.doctor(tmp_path, verbose=False)
+    ccc.doctor(tmp_path, verbose=True)
+    assert fake.argvs() == [
+        ["version"],
+        ["init"],
+        ["init", "--force", "--litellm-model=ollama/x"],
+        ["index"],
+        ["search", "--json", "--limit=6", "--offset=0", "--", "where"],
+        [
+            *("search", "--json", "--limit=3", "--offset=4", "--lang=python", "--lang=go"),
+            *("--path=a/*", "--refresh", "--", "-x"),
+        ],
+        ["status"],
+        ["daemon", "status"],
+        ["doctor"],
+        ["doctor", "--verbose"],
+    ]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_runs_in_utf_8_with_standard_input_closed(
+    make: Make, tmp_path: Path, name: str
+) -> None:
+    ccc, fake = make(printing(f"{answer()}\n{STATUS}"), FORCE_COLOR="1", LANG="C")
+    COMMANDS[name](ccc, tmp_path)
+    (call,) = fake.calls()
+    assert call["stdin"] == ""
+    assert call["env"]["PYTHONUTF8"] == "1"
+    assert call["env"]["PYTHONIOENCODING"] == "utf-8"
+    assert "FORCE_COLOR" not in call["env"]
+    if name not in ("version", "daemon"):
+        assert call["cwd"] == str(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["--help", "-h", "--", "日本語の検索", "two\nlines", "$(id) *"])
+def test_a_query_arrives_as_it_is_and_never_as_an_option(
+    make: Make, tmp_path: Path, text: str
+) -> None:
+    ccc, fake = make(printing(answer()))
+    ccc.search(tmp_path, Query(text, 5))
+    assert fake.argvs()[0][-2:] == ["--", text]
+
+
+def test_the_executable_that_is_named_is_taken(make: Make, tmp_path: Path) -> None:
+    ccc, fake = make("", PATH="")
+    assert ccc.executable == fake.path
+
+
+@pytest.mark.parametrize("named", ["ccc", "./ccc", "bin/ccc", "~nobody-at-all/ccc", "/no/ccc"])
+def test_a_named_executable_that_is_none_is_said_so(named: str) -> None:
+    failure = failing(lambda: Ccc.locate(environment(VERA_CCC_EXECUTABLE=named)))
+    assert failure.code == "ccc_missing"
+    assert f"'{named}'" in failure.message
+    assert "VERA_CCC_EXECUTABLE" in failure.message
+
+
+def test_path_comes_before_the_users_own_directory(
+    fake_executable: MakeExecutable, tmp_path: Path, isolated_user: Path
+) -> None:
+    own = fake_executable("ccc", "", directory=isolated_user / ".local" / "bin")
+    assert Ccc.locate(environment(PATH="")).executable == own
+    listed = fake_executable("ccc", "", directory=tmp_path / "listed")
+    assert Ccc.locate(environment(PATH=str(listed.parent))).executable == listed
+
+
+def test_one_that_is_planted_in_the_project_is_not_run(
+    fake_executable: MakeExecutable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in ("", "bin", ".venv/bin"):
+        fake_executable("ccc", "", directory=tmp_path / place)
+    monkeypatch.chdir(tmp_path)
+    path = os.pathsep.join(["", ".", "bin", ".venv/bin"])
+    failure = failing(lambda: Ccc.locate(environment(PATH=path)))
+    assert failure.code == "ccc_missing"
+    assert "pipx install cocoindex-code" in failure.hint
+
+
+@pytest.mark.parametrize("command", DEADLINES)
+def test_a_deadline_is_a_number_of_seconds_zero_for_none(command: str) -> None:
+    variable = f"VERA_CCC_TIMEOUT_{command.upper()}"
+    for unset in ({}, {variable: ""}, {variable: "  "}):
+        assert deadline_of(command, unset) == DEADLINES[command]
+    for text, seconds in (("2.5", 2.5), (" 7 ", 7.0), ("0", None), ("0.0", None), ("1e99", 1e99)):
+        assert deadline_of(command, {variable: text}) == seconds
+    for junk in ("soon", "-1", "nan", "inf", "1s", "1,5", "x" * 9999):
+        failure = failing(lambda junk=junk: deadline_of(command, {variable: junk}))  # type: ignore[misc]
+        assert failure.code == "bad_setting"
+        assert failure.message.startswith(f"{variable} is '{junk[:5]}"[:40])
+        assert len(failure.message) < 200
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_hanging_command_is_told_at_its_deadline(make: Make, tmp_path: Path, name: str) -> None:
+    variable = f"VERA_CCC_TIMEOUT_{SETTING.get(name, name.upper())}"
+    ccc, _ = make("time.sleep(600)", **{variable: "0.3"})
+    started = time.monotonic()
+    failure = failing(lambda: COMMANDS[name](ccc, tmp_path))
+    assert time.monotonic() - started < 1.3
+    assert failure.code == "timeout"
+    assert f"`ccc {name}` did not answer within 0.3 s" in failure.message
+    assert "`ccc daemon restart`" in failure.hint
+    assert variable in failure.hint
+
+
+DAEMON = """
+import subprocess
+command = [sys.executable, "-c", "import time; time.sleep(600)", {name!r}]
+daemon = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL)
+open({path!r}, "w").write(f"{{daemon.pid}}\\n")
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("name", ["run-daemon", "no daemon"])
+def test_a_daemon_that_has_just_been_started_outlives_a_deadline(
+    make: Make, tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / "pid"
+    ccc, _ = make(DAEMON.format(name=name, path=str(path)), VERA_CCC_TIMEOUT_SEARCH="1")
+    failure = failing(lambda: ccc.search(tmp_path, Query("x", 5)))
+    pid = pid_in(path)
+    if name == "run-daemon":
+        assert failure.code == "daemon_starting"
+        assert "is starting now" in failure.message
+        assert alive(pid)
+        psutil.Process(pid).kill()
+    else:
+        assert failure.code == "timeout"
+        until(lambda: not alive(pid), 1.0)
+
+
+def test_a_cancel_ends_the_client_and_leaves_a_new_daemon(make: Make, tmp_path: Path) -> None:
+    path, cancel = tmp_path / "pid", Cancel()
+    ccc, _ = make(DAEMON.format(name="run-daemon", path=str(path)))
+    with ThreadPoolExecutor(1) as pool:
+        call = pool.submit(ccc.index, tmp_path, cancel=cancel)
+        pid = pid_in(path)
+        started = time.monotonic()
+        cancel.press()
+        failure = call.exception(timeout=5)
+    assert isinstance(failure, Failure)
+    assert failure.code == "cancelled"
+    assert time.monotonic() - started < 1.0
+    assert alive(pid)
+    psutil.Process(pid).kill()
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "{answer}",
+        "{answer}\n",
+        "2026-11-30T15:04:35.249731Z  INFO cocoindex_core::telemetry: one\nwarning\n{answer}\n",
+        "\x1b[2m2026-11-30T15:04:35Z\x1b[0m INFO two {answer}",
+        "{answer}2026-11-30T15:04:35.249731Z  INFO cocoindex_core::telemetry: three\n",
+        '{{"type":"search","success":tr\n{answer}\n',
+        "{answer}\r\n",
+    ],
+)
+def test_the_answer_is_read_among_what_else_is_printed(
+    make: Make, tmp_path: Path, printed: str
+) -> None:
+    whole = answer(row("a.py", 'say("{") \u2028 日本'), row("b.py"))
+    ccc, _ = make(printing(printed.format(answer=whole), error="a warning\n"))
+    hits = ccc.search(tmp_path, Query("x", 5))
+    assert [hit.file_path for hit in hits] == ["a.py", "b.py"]
+    assert hits[0].content == 'say("{") \u2028 日本'
+
+
+def test_spaces_in_the_answer_and_a_score_that_is_none_do_no_harm(
+    make: Make, tmp_path: Path
+) -> None:
+    spaced = answer(row(score=None), row(score=float("nan"))).replace('":', '": ')
+    ccc, _ = make(printing(spaced))
+    assert [hit.score for hit in ccc.search(tmp_path, Query("x", 5))] == [0.0, 0.0]
+
+
+def test_bytes_that_are_not_utf_8_cost_the_bytes_only(make: Make, tmp_path: Path) -> None:
+    body = (
+        f"sys.stdout.buffer.write({answer(row(content='aXb')).encode()!r}.replace(b'X', b'\\xff'))"
+    )
+    ccc, _ = make(body)
+    assert ccc.search(tmp_path, Query("x", 5))[0].content == "a\ufffdb"
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "",
+        "\n",
+        "no JSON at all",
+        answer(row())[:-20],
+        '{"type":"search"}',
+        '{"type":"search","success":true}',
+        '{"type":"search","success":true,"results":null}',
+        '{"type":"search","success":true,"results":[{}]}',
+        '{"type":"search","success":true,"results":["x"]}',
+        answer(row(start_line="x")),
+        '{"type":"search"' + "[" * 100_000,
+        "\x1b[31m" + "x" * 100_000,
+    ],
+)
+def test_an_answer_that_cannot_be_read_is_one_clear_sentence(
+    make: Make, tmp_path: Path, printed: str
+) -> None:
+    ccc, _ = make(printing(printed))
+    failure = failing(lambda: ccc.search(tmp_path, Query("x", 5)))
+    assert failure.code in ("bad_output", "ccc_failed")
+    assert failure.message.startswith("`ccc search` ")
+    assert len(failure.message) < 500
+    assert "\n" not in failure.message
+    assert "\x1b" not in failure.message
+    assert failure.hint
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_exit_without_a_word_is_told_with_its_code(
+    make: Make, tmp_path: Path, name: str
+) -> None:
+    ccc, _ = make("sys.exit(3)")
+    failure = failing(lambda: COMMANDS[name](ccc, tmp_path))
+    assert failure.message == f"`ccc {name}` failed: it ended with exit code 3 and no word"
+    assert "ccc_doctor" in failure.hint
+
+
+def test_a_failure_in_the_answer_is_a_failure(make: Make, tmp_path: Path) -> None:
+    said = answer(success=False, message="Index database not found")
+    ccc, _ = make(printing(said, code=1))
+    failure = failing(lambda: ccc.search(tmp_path, Query("x", 5)))
+    assert failure.message == "`ccc search` failed: Index database not found"
+
+
+OLD = """\
+Usage: ccc search [OPTIONS] QUERY...
+Try 'ccc search --help' for help.
+╭─ Error ─────────────────────────────────────────────────╮
+│ No such option: --json                                  │
+╰─────────────────────────────────────────────────────────╯
+"""
+
+
+def test_a_ccc_that_is_too_old_is_named_with_the_upgrade(make: Make, tmp_path: Path) -> None:
+    ccc, _ = make(printing("", code=2, error=OLD))
+    failure = failing(lambda: ccc.search(tmp_path, Query("x", 5)))
+    assert failure.code == "ccc_too_old"
+    assert "too old" in failure.message
+    assert "pipx upgrade cocoindex-code" in failure.hint
+
+
+BOXED = f"""\
+╭─────────────────────── Traceback (most recent call last) ───────────────────────╮
+│ /lib/cocoindex_code/cli.py:699 in search                                         │
+│ ❱ 699     raise ValueError("not this one")                                       │
+╰──────────────────────────────────────────────────────────────────────────────────╯
+RuntimeError: Daemon error: disk I/O error
+Traceback (most recent call last):
+  File "/lib/cocoindex_code/daemon.py", line 609, in handle
+sqlite3.OperationalError: disk I/O error {"x" * 900}
+"""
+
+
+def test_of_a_traceback_the_last_cause_is_told(make: Make, tmp_path: Path) -> None:
+    ccc, _ = make(printing("", code=1, error=BOXED))
+    failure = failing(lambda: ccc.index(tmp_path))
+    assert failure.message.startswith(
+        "`ccc index` failed: sqlite3.OperationalError: disk I/O error xxx"
+    )
+    assert len(failure.message) < 600
+    assert "\n" not in failure.message
+
+
+@pytest.fixture
+def spool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    directory = tmp_path / "spool"
+    directory.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(directory))
+    return directory
+
+
+def test_output_that_is_too_long_is_kept_in_a_file_that_is_named(
+    make: Make, tmp_path: Path, spool: Path
+) -> None:
+    ccc, _ = make("for _ in range(20): sys.stdout.write('x' * (1 << 20))")
+    failure = failing(lambda: ccc.search(tmp_path, Query("x", 5)))
+    (rest,) = spool.iterdir()
+    assert failure.code == "too_much_output"
+    assert "printed 20,971,520 bytes" in failure.message
+    assert f"after the first 16,777,216 bytes is in {rest}" in failure.message
+    assert rest.stat().st_size == 4 << 20
+
+
+def test_a_flood_beside_a_good_answer_is_dropped(make: Make, tmp_path: Path, spool: Path) -> None:
+    ccc, _ = make(
+        f"for _ in range(20): sys.stderr.write('x' * (1 << 20))\nprint({answer(row())!r})"
+    )
+    assert len(ccc.search(tmp_path, Query("x", 5))) == 1
+    assert list(spool.iterdir()) == []
+
+
+def test_the_cause_is_found_at_the_end_of_a_flood(make: Make, tmp_path: Path, spool: Path) -> None:
+    flood = "for _ in range(20): sys.stderr.write('Error: not this\\n' * (1 << 16))"
+    ccc, _ = make(f"{flood}\nsys.exit('ValueError: this one')")
+    failure = failing(lambda: ccc.index(tmp_path))
+    (rest,) = spool.iterdir()
+    assert failure.message.startswith("`ccc index` failed: ValueError: this one What it printed")
+    assert str(rest) in failure.message
+
+
+def test_no_file_is_left_of_a_flood_that_was_cancelled(
+    make: Make, tmp_path: Path, spool: Path
+) -> None:
+    ccc, _ = make("while True: sys.stdout.write('x' * (1 << 20))", VERA_CCC_TIMEOUT_INDEX="0.7")
+    assert failing(lambda: ccc.index(tmp_path)).code == "timeout"
+    assert list(spool.iterdir()) == []
+
+
+def test_a_lost_daemon_is_asked_once_more(make: Make, tmp_path: Path) -> None:
+    lost = "RuntimeError: Connection to daemon lost: [Errno 104] Connection reset by peer"
+    body = f"""
+        if sum(1 for _ in open(log.name)) == 1:
+            sys.exit({lost!r})
+        print({STATUS!r})
+    """
+    ccc, fake = make(body)
+    assert ccc.status(tmp_path).chunks == 12
+    assert len(fake.calls()) == 2
+
+
+def test_a_daemon_lost_twice_is_told_with_the_last_words_of_its_log(
+    make: Make, tmp_path: Path, isolated_user: Path
+) -> None:
+    log = write_file(
+        isolated_user / ".cocoindex_code" / "daemon.log", "first\nkilled: no memory\n\n"
+    )
+    ccc, fake = make("sys.exit('RuntimeError: Connection to daemon lost during indexing')")
+    failure = failing(lambda: ccc.index(tmp_path))
+    assert failure.code == "daemon_lost"
+    assert f"{log} ends: 'killed: no memory'" in failure.message
+    assert len(fake.calls()) == 2
+
+
+def test_an_init_is_not_repeated(make: Make, tmp_path: Path) -> None:
+    ccc, fake = make("sys.exit('RuntimeError: Connection to daemon lost: x')")
+    assert failing(lambda: ccc.init(tmp_path, force=False, model=None, cancel=None)).code
+    assert len(fake.calls()) == 1
+
+
+def test_a_ccc_that_is_replaced_between_two_calls_is_run_as_it_is_then(
+    make: Make, tmp_path: Path
+) -> None:
+    ccc, _ = make("print('0.2.41')")
+    assert ccc.version() == "0.2.41"
+    make("print('0.2.42')")
+    assert ccc.version() == "0.2.42"
+
+
+def test_an_index_run_and_a_status_are_read(make: Make, tmp_path: Path) -> None:
+    line = "12 files listed | 3 added, 1 deleted, 2 reprocessed, 6 unchanged, error: 1"
+    ccc, _ = make(
+        printing(STATUS, error=f"Indexing: 1 files listed\rIndexing: x\nIndexing: {line}\n")
+    )
+    status = ccc.index(tmp_path)
+    assert (status.files, status.chunks) == (3, 12)
+    assert status.languages == (("python", 9), ("markdown", 3))
+    assert status.progress == Progress(12, 3, 1, 2, 6, 1)
+    assert status.progress.done == 12
+    running, _ = make(printing(f"{STATUS}\nIndexing in progress: {line}\n"))
+    assert running.status(tmp_path).progress == status.progress
+    none, _ = make(printing("Index not created yet. Run `ccc index` to build the index.\n"))
+    assert not none.status(tmp_path).exists
+
+
+def test_the_projects_that_the_daemon_has_loaded_are_read(make: Make) -> None:
+    ccc, _ = make(printing("Projects:\n  /a b/c [idle]\n  /日本 [indexing]\n"))
+    assert ccc.loaded_projects() == {"/a b/c": False, "/日本": True}
+
+
+def test_the_names_of_the_daemons_variables_are_left_out(make: Make, tmp_path: Path) -> None:
+    said = "  Daemon\n  Version: 1\n  Other env vars in daemon: A, B\n\n  [FAIL] Model Check\n"
+    ccc, _ = make(printing(said, error="    ERROR: APIConnectionError: refused\n"))
+    found = ccc.doctor(tmp_path, verbose=False)
+    assert "Other env vars" not in found.text
+    assert "Version: 1" in found.text
+    assert found.failed == ("APIConnectionError: refused",)
+
+
+KEY = "sk-proj-0123456789abcdef"
+SETTINGS = f"""\
+embedding:
+  provider: litellm
+envs:
+  OPENAI_API_KEY: {KEY}
+  OPENAI_API_BASE: "http://user:hunter2hunter2@127.0.0.1:9/v1"
+  HF_TOKEN: 'hf_abcdefghij'
+  SHORT_KEY: none
+"""
+
+
+@pytest.mark.parametrize("name", ["version", "init", "index", "search", "status", "doctor"])
+@pytest.mark.parametrize("code", [0, 1])
+def test_no_key_of_the_user_is_ever_told(
+    make: Make, tmp_path: Path, isolated_user: Path, name: str, code: int
+) -> None:
+    write_file(isolated_user / ".cocoindex_code" / "global_settings.yml", SETTINGS)
+    said = f"Error: key {KEY} or {KEY[:14]}… hf_abcdefghij at http://user:hunter2hunter2@x none"
+    body = printing(answer(success=False, message=said) if name == "search" else said, code=code)
+    if code:
+        body = printing("", code=code, error=f"{said}\n")
+    ccc, _ = make(body, SOME_TOKEN="environment-token")
+    try:
+        told = str(COMMANDS[name](ccc, tmp_path))
+    except Failure as failure:
+        told = str(failure)
+    for secret in (KEY, KEY[:14], "hunter2", "hf_abc"):
+        assert secret not in told
+    if code:
+        assert "none" in told
+
+
+def test_twenty_calls_at_once_each_get_their_own_answer(make: Make, tmp_path: Path) -> None:
+    body = f"""
+        answer, row = json.loads({answer()!r}), json.loads({json.dumps(row())!r})
+        answer["results"] = [row | {{"content": argv[-1]}}]
+        print(json.dumps(answer, separators=(",", ":")))
+    """
+    ccc, _ = make(body)
+
+    def ask(number: int) -> str:
+        return ccc.search(tmp_path, Query(f"question {number}", 5))[0].content
+
+    with ThreadPoolExecutor(20) as pool:
+        assert list(pool.map(ask, range(20))) == [f"question {each}" for each in range(20)]
+    assert threading.active_count() < 40
+
+
+@pytest.mark.skipif(not POSIX, reason="a root that cannot be looked into is POSIX's")
+def test_a_directory_that_is_gone_is_named(make: Make, tmp_path: Path) -> None:
+    ccc, _ = make(STATUS)
+    failure = failing(lambda: ccc.status(tmp_path / "gone"))
+    assert failure.code == "cannot_run"
+    assert str(tmp_path / "gone") in failure.message

@@ -1,0 +1,125 @@
+"""ccc's daemon, as its files show it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from core_helpers import until
+from helpers import POSIX, write_file
+from vera_ccc_tools import daemon
+from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.process import Cancel
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    (tmp_path / "c").mkdir()
+    return {"COCOINDEX_CODE_DIR": str(tmp_path / "c")}
+
+
+def directory(environ: dict[str, str]) -> Path:
+    return Path(environ["COCOINDEX_CODE_DIR"])
+
+
+def test_a_daemon_is_up_when_its_process_lives_and_its_socket_is_there(
+    environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not daemon.is_up(environ)
+    write_file(directory(environ) / "daemon.pid", f"{os.getpid()}\n")
+    monkeypatch.setattr(daemon, "_SOCKET_PATH_LIMIT", 4096)
+    assert daemon.is_up(environ) == (not POSIX)
+    write_file(directory(environ) / "daemon.sock", "")
+    assert daemon.is_up(environ)
+
+
+@pytest.mark.parametrize("written", ["", "x", "-1", "99999999999999999999", "\ud7ff", "1 2"])
+def test_a_pid_file_with_anything_else_means_no_daemon(
+    environ: dict[str, str], written: str
+) -> None:
+    write_file(directory(environ) / "daemon.pid", written)
+    write_file(directory(environ) / "daemon.sock", "")
+    assert not daemon.is_up(environ)
+
+
+def test_the_process_id_of_a_daemon_that_died_means_no_daemon(environ: dict[str, str]) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait(20)
+    write_file(directory(environ) / "daemon.pid", str(ended.pid))
+    write_file(directory(environ) / "daemon.sock", "")
+    assert not daemon.is_up(environ)
+
+
+@pytest.mark.parametrize(
+    ("log", "words"),
+    [
+        (b"", ""),
+        (b"one\ntwo\n\n  \n", "two"),
+        (b"one\xff\n", "one\ufffd"),
+        (b"x" * 300_000 + b"\nlast", "last"),
+        ("a\u2028b\n".encode(), "a\u2028b"),
+    ],
+)
+def test_the_last_words_are_the_last_line_of_the_log(
+    environ: dict[str, str], log: bytes, words: str
+) -> None:
+    assert daemon.last_words(environ) == ""
+    write_file(directory(environ) / "daemon.log", log)
+    assert daemon.last_words(environ) == words
+
+
+def test_only_one_at_a_time_starts_a_daemon(environ: dict[str, str]) -> None:
+    inside, most = [0], [0]
+    lock = threading.Lock()
+
+    def start(_number: int) -> bool:
+        with daemon.starting(environ, None, Cancel()) as mine:
+            with lock:
+                inside[0] += 1
+                most[0] = max(most[0], inside[0])
+            with lock:
+                inside[0] -= 1
+            return mine
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(start, range(16)))
+    assert most == [1]
+
+
+def test_whoever_waits_for_another_s_start_does_so_until_the_deadline_or_a_cancel(
+    environ: dict[str, str],
+) -> None:
+    cancel = Cancel()
+    started = time.monotonic()
+
+    def wait(until_: float | None, button: Cancel) -> bool:
+        with daemon.starting(environ, until_, button) as mine:
+            return mine
+
+    with daemon.starting(environ, None, Cancel()) as mine, ThreadPoolExecutor(2) as pool:
+        assert mine
+        assert not pool.submit(wait, time.monotonic() + 0.3, Cancel()).result(timeout=5)
+        assert not pool.submit(wait, time.monotonic() - 1, Cancel()).result(timeout=5)
+        waiting = pool.submit(wait, None, cancel)
+        until(waiting.running)
+        cancel.press()
+        failure = waiting.exception(timeout=5)
+    assert isinstance(failure, Failure)
+    assert failure.code == "cancelled"
+    assert time.monotonic() - started < 3
+    with daemon.starting(environ, time.monotonic() + 1, Cancel()) as again:
+        assert again
+
+
+def test_a_directory_that_is_missing_is_left_to_ccc(tmp_path: Path) -> None:
+    environ = {"COCOINDEX_CODE_DIR": str(tmp_path / "missing")}
+    with daemon.starting(environ, None, Cancel()) as mine:
+        assert mine
+    assert not (tmp_path / "missing").exists()
