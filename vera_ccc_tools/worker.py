@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ MAX_LINE = 8 * 1024 * 1024
 """Bytes of the longest request that is read; a longer one is refused and passed over."""
 MAX_CALLS = 64
 """Requests that may be under way at once; further ones are refused."""
+PATIENCE = 1.0
+"""Seconds that the requests still under way have to end once nobody waits for them."""
 
 
 class ProtocolError(Exception):
@@ -126,7 +129,7 @@ class Worker:
         thread = threading.Thread(target=self._run, args=(request, cancel), daemon=True)
         with self._lock:
             self._threads.add(thread)
-        thread.start()
+            thread.start()  # inside, so that `_end` joins no thread that has not started
 
     def _refusal(self, request_id: int | str) -> str | None:
         if request_id in self._running:
@@ -145,6 +148,9 @@ class Worker:
             code = CANCELLED if failure.code == "cancelled" else INVALID_PARAMS
             data = {"code": failure.code, "hint": failure.hint}
             answer = {"error": {"code": code, "message": failure.message, "data": data}}
+        except RecursionError:
+            message = "The request is nested too deeply."
+            answer = {"error": {"code": INVALID_PARAMS, "message": message}}
         except Exception as error:  # noqa: BLE001 - one of the two fronts where bugs are caught
             traceback.print_exc()
             answer = {"error": {"code": INTERNAL_ERROR, "message": f"A bug: {error!r}"}}
@@ -196,23 +202,34 @@ class Worker:
         self._send({"jsonrpc": "2.0", "id": request_id, "error": error})
 
     def _send(self, message: dict[str, Any]) -> None:
-        line = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
-        data = line.encode("utf-8", "replace") + b"\n"
-        with self._write_lock:
-            try:
+        data = _encoded(message) + b"\n"
+        try:
+            with self._write_lock:
                 _write_all(self._writer, data)
-            except OSError:
-                self._end()  # nobody reads any more
+        except OSError:
+            self._cancel_all()  # nobody reads any more
 
-    def _end(self) -> None:
+    def _cancel_all(self) -> None:
         with self._lock:
-            running, threads = list(self._running.values()), list(self._threads)
+            running = list(self._running.values())
         for cancel in running:
             cancel.press()
+
+    def _end(self) -> None:
+        self._cancel_all()
         self._session.close()
+        until = time.monotonic() + PATIENCE
+        with self._lock:
+            threads = list(self._threads)
         for thread in threads:
-            if thread is not threading.current_thread():
-                thread.join(2.0)
+            thread.join(max(0.0, until - time.monotonic()))
+
+
+def _encoded(message: dict[str, Any]) -> bytes:
+    try:
+        return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:  # half a character, which only an escape can say
+        return json.dumps(message, separators=(",", ":")).encode()
 
 
 def _write_all(writer: BinaryIO, data: bytes) -> None:
@@ -229,7 +246,7 @@ def _request(line: bytes) -> Request:
     if not isinstance(message, dict) or not isinstance(message.get("method"), str):
         raise ProtocolError(INVALID_REQUEST, "The request is no object with a method.")
     request_id = message.get("id")
-    if request_id is not None and not _is_id(request_id):
+    if "id" in message and not _is_id(request_id):
         raise ProtocolError(INVALID_REQUEST, "The request's id is neither a number nor a text.")
     params = message.get("params", {})
     if not isinstance(params, dict):
