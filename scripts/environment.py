@@ -156,10 +156,9 @@ def node_24() -> Path:
 
 
 def npm(node: Path) -> list[str]:
-    """The npm that came with *node*; the wheel's own ``bin/npm`` does not start."""
-    modules = "node_modules" if _WINDOWS else "lib/node_modules"
+    """The npm that came with `node_24`; the wheel's own ``bin/npm`` does not start."""
     home = node.parent if _WINDOWS else node.parent.parent
-    return [str(node), str(home / modules / "npm" / "bin" / "npm-cli.js")]
+    return [str(node), str(home / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]
 
 
 def node_20(default: Path) -> Path:

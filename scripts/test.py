@@ -283,7 +283,7 @@ def _javascript(run: Run) -> list[Check]:
     return [
         Check(
             title,
-            [*environment.npm(node), "run", "--silent", script],
+            [*environment.npm(node), "run", "--silent", script],  # its `node` is PATH's first
             run.directory / "tree",
             {"PATH": f"{which.parent}{os.pathsep}{os.environ.get('PATH', '')}"},
         )
