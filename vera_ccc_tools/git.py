@@ -26,17 +26,17 @@ GITLINK = b"160000"
 # An fsmonitor is a program that the repository names: it is not started on its behalf, and
 # a daemon of git's own would outlive the question. Empty means off, before git 2.36 too.
 _PREFIX = ("--no-optional-locks", "-c", "core.fsmonitor=")
-_STATUS = (
+STATUS = (
+    *_PREFIX,
     "status",
     "--porcelain=v2",
-    "--branch",
-    "--no-ahead-behind",
     "-z",
     "--ignored=matching",
     "--untracked-files=all",
     "--ignore-submodules=all",
     "--no-renames",
 )
+"""What git is asked on every sync."""
 _KEPT = frozenset(
     {
         "GIT_CONFIG_COUNT",
@@ -187,7 +187,8 @@ class Git:
         directory that it is in (or is), not by its content.
         """
         limit = ("--", ".") if repository.prefix else ()
-        answer = self.ask(repository.directory, *_STATUS, *limit, cancel=cancel, deadline=deadline)
+        asked = (*STATUS[len(_PREFIX) :], *limit)
+        answer = self.ask(repository.directory, *asked, cancel=cancel, deadline=deadline)
         return Status(answer)
 
     def tracked(self, repository: Repository, cancel: Cancel | None = None) -> Tracked:

@@ -159,7 +159,7 @@ class _Project:
         decision = self._decide(asked, cancel)
         clock.lap("plan")
         if not (decision.settled or dry_run):
-            decision = self._apply(asked, decision, cancel)
+            decision = self._write(asked, decision, cancel)
             clock.lap("write")
         if decision.settled or not dry_run:
             self._remember(asked.survey, decision)
@@ -234,6 +234,22 @@ class _Project:
             if unasked and entry.removeprefix("**/").startswith(unasked)
         ]
         return Plan(tuple(dict.fromkeys([*made.entries, *waiting])), made.left_out)
+
+    def _write(self, asked: _Asked, decision: _Decision, cancel: Cancel) -> _Decision:
+        """Apply a decision; a state file that is new may be an ignored file itself."""
+        known = self._sidecar.exists()
+        done = self._apply(asked, decision, cancel)
+        if known or not self._sidecar.exists():
+            return done
+        again = self._ask(cancel)
+        if isinstance(again, Failure):
+            return done
+        decision = self._decide(again, cancel)
+        if decision.settled:
+            return done
+        last = self._apply(again, decision, cancel)
+        added = done.report.added + last.report.added
+        return replace(last, report=replace(last.report, added=added, kept=done.report.kept))
 
     def _apply(self, asked: _Asked, decision: _Decision, cancel: Cancel) -> _Decision:
         """Write under the lock what is decided there; what was decided before may be stale."""
