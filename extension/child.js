@@ -6,6 +6,7 @@
  */
 import { spawn } from "node:child_process";
 import { LineSplitter } from "./frames.js";
+import { plain } from "./text.js";
 
 const CANCELLED = -32800;
 /** what begins a message of the worker's own on its stderr */
@@ -165,7 +166,7 @@ export class Child {
 
   /** @param {string} line */
   #note = (line) => {
-    const words = plain(line);
+    const words = plain(line).slice(0, 500);
     if (words === "") return;
     this.#lastLines = [this.#lastLines[1], words];
     // Before its first answer it may be making its environment, and its stderr says how far it is.
@@ -328,12 +329,4 @@ function parse(line) {
   } catch {
     return undefined;
   }
-}
-
-/**
- * A line of a foreign program as text: no terminal escapes, no control characters.
- * @param {string} line
- */
-function plain(line) {
-  return line.replace(/\x1b\[[0-9;?]*[ -/]*[@-~]/g, "").replace(/[\x00-\x1f\x7f-\x9f]/g, " ").trim().slice(0, 500);
 }

@@ -1,4 +1,5 @@
 /** What a person sees of a call and of its result in the host's terminal. */
+import { plain } from "./text.js";
 
 /**
  * @typedef {{fg: (colour: string, text: string) => string, bold: (text: string) => string}} Theme
@@ -39,7 +40,7 @@ export function renderersFor(name, tui) {
  * @param {Theme} theme
  */
 export function callLine(name, args, theme) {
-  const said = ARGUMENTS[name]?.(args ?? {}) ?? "";
+  const said = plain(ARGUMENTS[name]?.(args ?? {}));
   return theme.fg("toolTitle", theme.bold(name)) + (said && ` ${theme.fg("accent", said)}`);
 }
 
@@ -71,7 +72,7 @@ function summarizeSearch(details, theme) {
  * @param {Theme} theme
  */
 function matchLine({ file_path, start_line, end_line, language, score }, theme) {
-  const place = theme.fg("toolOutput", `${file_path}:${start_line}-${end_line}`);
+  const place = theme.fg("toolOutput", `${plain(file_path)}:${start_line}-${end_line}`);
   return `${place} ${theme.fg("dim", `${language} ${score.toFixed(2)}`)}`;
 }
 
@@ -86,5 +87,5 @@ function firstLines(text, count) {
 
 /** @param {unknown} query */
 function quote(query) {
-  return JSON.stringify(String(query ?? "").replace(/\s+/g, " "));
+  return `"${plain(query).replace(/\s+/g, " ")}"`;
 }

@@ -252,6 +252,13 @@ test("a search is shown as a line, its result as the number of results and a lin
   assert.equal(resultText("ccc_search", found, { expanded: true }, theme), "the whole text");
 });
 
+test("what a path or a query holds cannot move the cursor, colour the line or turn it round", () => {
+  const evil = "a\x1b[2J\x1b]0;title\x07\u202eb\rc";
+  assert.equal(callLine("ccc_search", { query: evil, path: evil }, theme), 'ccc_search "a b c" in a b c');
+  const details = { results: [{ ...found.details.results[0], file_path: evil }] };
+  assert.equal(resultText("ccc_search", { details }, {}, theme), "1 result\na b c:1-9 python 0.81");
+});
+
 test("a call that is still being written, and a failure, are shown", () => {
   assert.equal(callLine("ccc_search", undefined, theme), 'ccc_search ""');
   assert.equal(callLine("ccc_init", { force: true, background: true }, theme), "ccc_init force in the background");
