@@ -92,3 +92,13 @@ def row(path: str = "app.py", content: str = "x = 1", **fields: Any) -> dict[str
 def environment(**changes: str) -> dict[str, str]:
     """This process's environment with *changes*."""
     return {**os.environ, **changes}
+
+
+def make_project(root: Path, *, indexed: bool = True) -> Path:
+    """Make *root* look like a ccc project, with an index that only a fake ccc can read."""
+    directory = root / ".cocoindex_code"
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "settings.yml").write_text("exclude_patterns: []\n", encoding="utf-8")
+    if indexed:
+        (directory / "target_sqlite.db").write_bytes(b"x")
+    return root

@@ -93,7 +93,7 @@ def _call(options: argparse.Namespace) -> int:
 
     try:
         given = json.loads(options.arguments)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidArgument(
             f"The arguments {shorten(options.arguments)} are no JSON: {error}.",
             """Give an object, such as '{"query": "where is the config read"}'.""",

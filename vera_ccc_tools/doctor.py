@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from vera_ccc_tools.ccc import Ccc
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.session import SYNC_SWITCH, Answer, Call, Session
 
+_CCC = ("ccc", "SQLite extensions")
+"""The checks without which ccc's own ones cannot work."""
 _EXTENSIONS = "import sqlite3; print(hasattr(sqlite3.Connection, 'enable_load_extension'))"
 
 
@@ -44,7 +47,7 @@ def doctor(session: Session, call: Call, arguments: DoctorArguments) -> Answer:
     for check in _checks(session, call):
         checks.append(check)
         call.progress(f"Checked {check.name}")
-    if all(check.ok for check in checks[:2]):
+    if all(check.ok for check in checks if check.name in _CCC):
         own, report = _own_checks_of_ccc(session, call, verbose=arguments.verbose)
         checks.extend(own)
     failed = [check for check in checks if not check.ok]
@@ -60,15 +63,26 @@ def doctor(session: Session, call: Call, arguments: DoctorArguments) -> Answer:
 
 
 def _checks(session: Session, call: Call) -> Iterator[Check]:
-    yield _checked("ccc", lambda: _ccc(session, call))
-    yield _checked("SQLite extensions", lambda: _extensions(session, call))
+    yield _checked(_CCC[0], lambda: _ccc(session, call))
+    installed = _is_installed(session)
+    if installed:
+        yield _checked(_CCC[1], lambda: _extensions(session, call))
     yield _checked("git", lambda: _git(session, call))
     yield _global_settings(session)
     root = project.find_root(call.cwd)
     yield _project(session, call.cwd, root)
     if root is not None:
         yield _checked("ignore rules", lambda: _sync_state(session, call, root))
-    yield _checked("daemon", lambda: _daemon(session, call))
+    if installed:
+        yield _checked("daemon", lambda: _daemon(session, call))
+
+
+def _is_installed(session: Session) -> bool:
+    try:
+        session.ccc()
+    except Failure:
+        return False
+    return True
 
 
 def _checked(name: str, look: Callable[[], Check]) -> Check:
@@ -85,11 +99,11 @@ def _ccc(session: Session, call: Call) -> Check:
     version = ccc.version(cancel=call.cancel)
     numbers = tuple(int(each) for each in re.findall(r"\d+", version)[:3])
     seen = f"{ccc.executable}, version {version}"
-    return Check("ccc", numbers >= (0, 2, 39), seen, faults.UPGRADE)
+    return Check(_CCC[0], numbers >= (0, 2, 39), seen, faults.UPGRADE)
 
 
 def _extensions(session: Session, call: Call) -> Check:
-    name = "SQLite extensions"
+    name = _CCC[1]
     python = interpreter(session.ccc().executable)
     if python is None:
         return Check(name, ok=True, seen="ccc's Python was not found, so this was not looked at")
@@ -110,9 +124,9 @@ def interpreter(executable: Path) -> Path | None:
         return None
     named = re.match(rb"#!\s*(/\S*python\S*)\s*$", first)
     beside = executable.resolve().parent
-    candidates = [Path(named[1].decode())] if named else []
+    candidates = [Path(os.fsdecode(named[1]))] if named else []
     candidates += [beside / "python", beside / "python3", beside / "python.exe"]
-    return next((each for each in candidates if each.is_file()), None)
+    return next((each for each in candidates if project.is_file(each)), None)
 
 
 def _git(session: Session, call: Call) -> Check:
@@ -130,8 +144,9 @@ def _git(session: Session, call: Call) -> Check:
 def _global_settings(session: Session) -> Check:
     path = project.global_settings_path(session.environ)
     remedy = next(each.remedy for each in faults.FAULTS if each.code == "no_global_settings")
-    seen = str(path) if path.is_file() else f"{path} does not exist"
-    return Check("global settings", path.is_file(), seen, remedy)
+    there = project.is_file(path)
+    seen = str(path) if there else f"{path} does not exist"
+    return Check("global settings", there, seen, remedy)
 
 
 def _project(session: Session, cwd: Path, root: Path | None) -> Check:
@@ -157,7 +172,7 @@ def _sync_state(session: Session, call: Call, root: Path) -> Check:
 
 
 def _daemon(session: Session, call: Call) -> Check:
-    if not project.global_settings_path(session.environ).is_file():
+    if not project.is_file(project.global_settings_path(session.environ)):
         return Check("daemon", ok=True, seen="not asked: without global settings it does not work")
     was_up = daemon.is_up(session.environ)
     ccc = Ccc(session.ccc().executable, {**session.ccc().environ, "VERA_CCC_TIMEOUT_STATUS": "15"})

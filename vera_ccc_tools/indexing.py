@@ -53,7 +53,7 @@ def _repository(cwd: Path) -> Path:
 
 def _index(session: Session, ccc: Ccc, root: Path, call: Call) -> Answer:
     started = time.monotonic()
-    created = not project.settings_path(root).is_file()
+    created = not project.is_file(project.settings_path(root))
     if created:
         # Forced, since the root is decided: a parent that is a project does not matter here.
         ccc.init(root, force=True, model=None, cancel=call.cancel)
@@ -63,7 +63,7 @@ def _index(session: Session, ccc: Ccc, root: Path, call: Call) -> Answer:
     except Failure as failure:
         if failure.code != "timeout":
             raise
-        return _goes_on(ccc, root, call, failure)
+        return _outlasted(ccc, root, call, failure)
     seconds = time.monotonic() - started
     lines = [f"Initialized {root} for ccc."] if created else []
     lines += [_indexed(root, found.value, seconds), *[f"Note: {note}" for note in found.notes]]
@@ -104,19 +104,22 @@ def _details(root: Path, status: Status, seconds: float) -> dict[str, Any]:
     }
 
 
-def _goes_on(ccc: Ccc, root: Path, call: Call, failure: Failure) -> Answer:
+def _outlasted(ccc: Ccc, root: Path, call: Call, failure: Failure) -> Answer:
     """Tell of an index run that outlasts its client: the daemon goes on with it."""
-    progress = None
-    with suppress(Failure):
-        progress = ccc.status(root, cancel=call.cancel).progress
-    if progress is None:
-        raise failure
+    try:
+        status = ccc.status(root, cancel=call.cancel)
+    except Failure:
+        call.cancel.check()
+        raise failure from None
+    if status.progress is None:
+        text = f"{failure.message} The index is there now: call ccc_search."
+        return Answer(text, {"root": str(root), "indexing": False})
+    done = status.progress.done
     text = (
-        f"Indexing {root} goes on in ccc's daemon: {output.counted(progress.done, 'file')} done "
-        f"so far. {failure.message} Look again later: ccc-status tells when it is done. "
-        "Use rg meanwhile."
+        f"Indexing {root} goes on in ccc's daemon: {output.counted(done, 'file')} done so far. "
+        f"{failure.message} Look again later: ccc-status tells when it is done. Use rg meanwhile."
     )
-    return Answer(text, {"root": str(root), "indexing": True, "files_done": progress.done})
+    return Answer(text, {"root": str(root), "indexing": True, "files_done": done})
 
 
 @contextmanager
@@ -172,7 +175,7 @@ def init(session: Session, call: Call, arguments: InitArguments) -> Answer:
 
 
 def _check_parents(cwd: Path) -> None:
-    if project.settings_path(cwd).is_file():
+    if project.is_file(project.settings_path(cwd)):
         return
     above = project.find_root(cwd)
     if above is not None:
@@ -193,7 +196,7 @@ def _check_parents(cwd: Path) -> None:
 
 
 def _init(session: Session, ccc: Ccc, call: Call, arguments: InitArguments) -> Answer:
-    existed = project.settings_path(call.cwd).is_file()
+    existed = project.is_file(project.settings_path(call.cwd))
     said = ccc.init(
         call.cwd, force=arguments.force, model=arguments.litellm_model, cancel=call.cancel
     )

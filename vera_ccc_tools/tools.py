@@ -220,11 +220,11 @@ def call_tool(session: Session, name: str, given: object, call: Call) -> dict[st
     Raises:
         Failure: ``cancelled`` only.
     """
+    call.cancel.check()
     try:
         answer = _tool(name).run(session, call, _object(given))
     except Failure as failure:
-        if failure.code == "cancelled":
-            raise
+        call.cancel.check()
         return failed(failure)
     return _result(answer)
 

@@ -1,0 +1,257 @@
+"""``ccc_index`` and ``ccc_init``: which directory, what is told, and what goes on in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core_helpers import FakeCcc, MakeExecutable, environment, fake_ccc, make_project, until
+from vera_ccc_tools import daemon, indexing, status, tools
+from vera_ccc_tools.arguments import IndexArguments
+from vera_ccc_tools.process import Cancel
+from vera_ccc_tools.session import Call, Session
+
+STATS = "Index stats:\n  Chunks: 1200\n  Files:  30\n  Languages:\n    python: 1200 chunks\n"
+RUN = "30 files listed | 3 added, 1 deleted, 2 reprocessed, 25 unchanged, error: 0"
+INIT = """
+if argv[0] == "init":
+    os.makedirs(".cocoindex_code", exist_ok=True)
+    open(".cocoindex_code/settings.yml", "a").close()
+    sys.exit()
+"""
+INDEX = f"""
+if argv[0] == "index":
+    print({STATS!r})
+    print("Indexing: {RUN}", file=sys.stderr)
+    sys.exit()
+"""
+
+Make = Callable[..., tuple[Session, FakeCcc]]
+
+
+@pytest.fixture
+def make(fake_executable: MakeExecutable, tmp_path: Path) -> Make:
+    def build(body: str = INIT + INDEX, **environ: str) -> tuple[Session, FakeCcc]:
+        fake = fake_ccc(fake_executable, tmp_path, body)
+        variables = {"VERA_CCC_EXECUTABLE": str(fake.path), "VERA_CCC_GITIGNORE_SYNC": "0"}
+        return Session(environment(**variables | environ)), fake
+
+    return build
+
+
+def call(session: Session, tool: str, cwd: Path, **given: Any) -> tuple[str, dict[str, Any]]:
+    cwd.mkdir(parents=True, exist_ok=True)
+    result = tools.call_tool(session, tool, given, Call(cwd))
+    return result["content"][0]["text"], result
+
+
+def test_an_index_of_a_project_is_told_with_what_changed(make: Make, tmp_path: Path) -> None:
+    session, fake = make()
+    root = make_project(tmp_path / "p")
+    text, result = call(session, "ccc_index", root / "sub")
+    lines = text.split("\n")
+    assert lines[0].startswith(f"Indexed {root}: 30 files, 1,200 chunks (")
+    assert lines[1:] == [
+        "This run: 3 added, 2 changed, 1 deleted, 25 unchanged.",
+        "Chunks by language: python 1,200.",
+    ]
+    assert not result["isError"]
+    details = result["details"]
+    assert (details["root"], details["files"], details["chunks"]) == (str(root), 30, 1200)
+    assert fake.argvs() == [["index"]]
+    assert fake.calls()[0]["cwd"] == str(root)
+
+
+def test_a_repository_without_settings_is_initialized_at_its_root_first(
+    make: Make, tmp_path: Path
+) -> None:
+    session, fake = make()
+    (tmp_path / "r" / ".git").mkdir(parents=True)
+    text, result = call(session, "ccc_index", tmp_path / "r" / "a" / "b")
+    assert text.startswith(f"Initialized {tmp_path / 'r'} for ccc.\nIndexed {tmp_path / 'r'}: ")
+    assert not result["isError"]
+    assert fake.argvs() == [["init", "--force"], ["index"]]
+    assert {each["cwd"] for each in fake.calls()} == {str(tmp_path / "r")}
+
+
+def test_outside_of_a_repository_there_is_nothing_to_index(make: Make, tmp_path: Path) -> None:
+    session, fake = make()
+    text, result = call(session, "ccc_index", tmp_path / "x")
+    assert result["isError"]
+    assert result["details"] == {"code": "not_initialized"}
+    assert "lies in no git repository" in text
+    assert "ccc_init" in text
+    assert fake.calls() == []
+
+
+def test_a_home_directory_under_git_is_not_indexed_by_itself(
+    make: Make, isolated_user: Path
+) -> None:
+    session, fake = make()
+    (isolated_user / ".git").mkdir()
+    _, result = call(session, "ccc_index", isolated_user / "notes")
+    assert result["details"] == {"code": "not_initialized"}
+    assert fake.calls() == []
+
+
+def test_files_that_failed_are_told(make: Make, tmp_path: Path) -> None:
+    session, _ = make(INDEX.replace("error: 0", "error: 4"))
+    text, _ = call(session, "ccc_index", make_project(tmp_path / "p"))
+    assert "4 files could not be indexed; the daemon's log tells why." in text
+
+
+def test_progress_is_told_while_an_index_run_goes_on(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "PROGRESS_PERIOD", 0.05)
+    monkeypatch.setattr(daemon, "is_up", lambda _environ: True)
+    seen = tmp_path / "seen"
+    body = f"""
+        if argv[0] == "status":
+            print({STATS!r} + "\\nIndexing in progress: {RUN}")
+            sys.exit()
+        while not os.path.exists({str(seen)!r}):
+            time.sleep(0.01)
+    """
+    session, fake = make(body + "\n" + " " * 8 + f"print({STATS!r})")
+    told: list[str] = []
+
+    def progress(text: str) -> None:
+        told.append(text)
+        seen.touch()
+
+    root = make_project(tmp_path / "p")
+    tools.call_tool(session, "ccc_index", {}, Call(root, progress=progress))
+    assert told[0].startswith("Indexing: 30 files done (3 added, 2 changed, 1 deleted, 25 unch")
+    assert ["index"] in fake.argvs()
+
+
+@pytest.mark.parametrize(
+    ("status_says", "says"),
+    [
+        (f"print({STATS!r} + '\\nIndexing in progress: {RUN}')", "goes on in ccc's daemon: 30 fi"),
+        (f"print({STATS!r})", "The index is there now: call ccc_search."),
+    ],
+)
+def test_an_index_that_outlasts_its_deadline_is_told_as_that(
+    make: Make, tmp_path: Path, status_says: str, says: str
+) -> None:
+    body = f"if argv[0] == 'index': time.sleep(600)\n{status_says}"
+    session, _ = make(body, VERA_CCC_TIMEOUT_INDEX="0.4")
+    text, result = call(session, "ccc_index", make_project(tmp_path / "p"))
+    assert not result["isError"]
+    assert says in text
+    assert "did not answer within 0.4 s" in text
+
+
+def test_a_daemon_that_does_not_answer_then_either_is_a_failure(make: Make, tmp_path: Path) -> None:
+    session, _ = make(
+        "time.sleep(600)", VERA_CCC_TIMEOUT_INDEX="0.4", VERA_CCC_TIMEOUT_STATUS="0.3"
+    )
+    text, result = call(session, "ccc_index", make_project(tmp_path / "p"))
+    assert result["details"] == {"code": "timeout"}
+    assert text.startswith("`ccc index` did not answer within 0.4 s.")
+
+
+def test_an_index_in_the_background_answers_at_once_and_its_end_is_in_the_status(
+    make: Make, tmp_path: Path
+) -> None:
+    go = tmp_path / "go"
+    wait = f"""
+        while argv[0] == "index" and not os.path.exists({str(go)!r}):
+            time.sleep(0.01)
+        print({STATS!r})
+    """
+    session, fake = make(wait)
+    root = make_project(tmp_path / "p")
+    text, result = call(session, "ccc_index", root, background=True)
+    assert text.startswith(f"ccc_index runs in the background for {root}.")
+    assert result["details"] == {"root": str(root), "background": True}
+    until(lambda: ["index"] in fake.argvs())
+    assert "ccc_index is running in the background." in status.text(session, Call(root))
+    go.touch()
+    assert session.finish() == ["ccc_index in the background is done."]
+    assert "ccc_index in the background is done." in status.text(session, Call(root))
+
+
+def test_the_end_of_a_session_ends_what_runs_in_the_background(make: Make, tmp_path: Path) -> None:
+    session, fake = make("time.sleep(600)")
+    root = make_project(tmp_path / "p")
+    call(session, "ccc_index", root, background=True)
+    until(fake.calls)
+    session.close()
+    job = session.job(root)
+    assert job is not None
+    assert not job.running
+    assert "cancelled" in job.line()
+
+
+def test_a_second_one_in_the_background_is_not_started(make: Make, tmp_path: Path) -> None:
+    session, fake = make("time.sleep(600)")
+    root = make_project(tmp_path / "p")
+    call(session, "ccc_index", root, background=True)
+    until(fake.calls)
+    text, _ = call(session, "ccc_init", root, background=True)
+    assert text.startswith(f"ccc_index already runs in the background for {root}, since ")
+    assert len(fake.calls()) == 1
+    session.close()
+
+
+def test_an_init_makes_a_project_of_the_directory(make: Make, tmp_path: Path) -> None:
+    session, fake = make()
+    text, result = call(session, "ccc_init", tmp_path / "p")
+    assert text == f"Initialized {tmp_path / 'p'}. Call ccc_index to build the index."
+    assert result["details"] == {"root": str(tmp_path / "p"), "created": True}
+    text, result = call(session, "ccc_init", tmp_path / "p", litellm_model="a/b", force=True)
+    assert text.startswith(f"{tmp_path / 'p'} is a ccc project already.")
+    assert result["details"]["created"] is False
+    assert fake.argvs() == [["init"], ["init", "--force", "--litellm-model=a/b"]]
+
+
+def test_below_a_git_root_an_init_names_that_root_and_how_to_go_on(
+    make: Make, tmp_path: Path
+) -> None:
+    session, fake = make()
+    (tmp_path / "r" / ".git").mkdir(parents=True)
+    text, result = call(session, "ccc_init", tmp_path / "r" / "sub")
+    assert result["isError"]
+    assert f"lies inside the git repository {tmp_path / 'r'}." in text
+    assert "Call ccc_index" in text
+    assert "`force`" in text
+    assert fake.calls() == []
+    _, result = call(session, "ccc_init", tmp_path / "r" / "sub", force=True)
+    assert not result["isError"]
+    assert fake.argvs() == [["init", "--force"]]
+
+
+def test_inside_a_project_an_init_names_that_project(make: Make, tmp_path: Path) -> None:
+    session, fake = make()
+    root = make_project(tmp_path / "p")
+    text, result = call(session, "ccc_init", root / "sub")
+    assert result["details"] == {"code": "parent_project"}
+    assert f"lies inside the ccc project {root}" in text
+    assert fake.calls() == []
+
+
+def test_a_model_that_does_not_work_is_a_failure(make: Make, tmp_path: Path) -> None:
+    session, _ = make(f"{INIT.replace('sys.exit()', '')}\n    print('  [FAIL] Model Check')")
+    text, result = call(session, "ccc_init", tmp_path / "p", litellm_model="a/b")
+    assert result["isError"]
+    assert "could not use the embedding model" in text
+    assert "[FAIL] Model Check" in text
+
+
+def test_a_cancelled_index_ends_within_a_second(make: Make, tmp_path: Path) -> None:
+    session, fake = make("time.sleep(600)")
+    cancel = Cancel()
+    root = make_project(tmp_path / "p")
+    job = session.start(
+        root, "x", lambda _: indexing.index(session, Call(root, cancel), IndexArguments())
+    )
+    until(fake.calls)
+    cancel.press()
+    until(lambda: not job.running, 1.0)
+    assert "was cancelled" in job.line()
