@@ -99,6 +99,7 @@ export class Child {
     const answer = new Promise((resolve, reject) => this.#pending.set(id, { resolve, reject, ...options }));
     this.#process.stdin.write(frame);
     if (keepsAlive) this.#holdHost(true);
+    if (!this.#hasSpoken && this.#lastLines[1]) tell(this.#pending.get(id), this.#lastLines[1].replace(OURS, ""));
     return this.#cancellable(id, answer, signal).finally(() => this.#forget(id));
   }
 
