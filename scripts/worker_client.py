@@ -36,6 +36,11 @@ class Worker:
         )
         threading.Thread(target=self._read, daemon=True).start()
 
+    @property
+    def pid(self) -> int:
+        """The process that serves; `bootstrap.py` has become it."""
+        return self._process.pid
+
     def _read(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -25,7 +25,7 @@ from vera_ccc_tools.session import Call, Session
 
 QUICK_LOOK = 0.02
 """Seconds: where git answers faster than this, it is waited for instead of searching ahead."""
-PATIENCE = 2.0
+PATIENCE = 1.5
 """Seconds that a search waits for an index run before it asks how far that is."""
 MOST_PATIENCE = 15.0
 """Seconds that a search waits for an index run that seems about to end."""
@@ -33,9 +33,10 @@ SOON = 7.0
 """An index run that should end within this many seconds is waited for."""
 RECENT = 3.0
 """Seconds since the index was written within which somebody may still be writing it."""
-ASIDE = 2.0
-"""Seconds that a plain search may take while an index run goes on; ccc makes it wait for the
-run with which it loads a project."""
+LATER_ANSWER = 15.0
+"""Seconds within which a call answers while the index is renewed. Plain searches go on meanwhile,
+but ccc's daemon asks the embedding model for one thing at a time, and loads a project by an index
+run that searches wait for."""
 
 T = TypeVar("T")
 Fetch = Callable[[Cancel, Callable[[Progress | None], None] | None], T]
@@ -91,6 +92,9 @@ class Refresher:
     def find(self, ccc: Ccc, root: Path, call: Call, fetch: Fetch[T]) -> Found[T]:
         """Run *fetch* on an index that is as the disk is, or say in a note that it is not."""
         target = _Target(ccc, root, call)
+        job = self._session.job(root)
+        if job is not None and job.running:
+            return self._beside(target, fetch, job.line())
         going = self._going_on(root)
         if going is not None and not going.wait(PATIENCE - going.age(), call.cancel):
             return self._beside(target, fetch, "")
@@ -191,7 +195,7 @@ class Refresher:
         done_before, asked_before = 0, time.monotonic()
         wait = PATIENCE
         while not task.wait(wait, target.call.cancel):
-            wait = 1.0
+            wait = 1.0 if wait == PATIENCE else 2.0
             status = _status(target)
             if status is None or status.progress is None:
                 continue
@@ -212,10 +216,15 @@ class Refresher:
             Failure: ``indexing`` when there is nothing to search yet.
         """
         status = _status(target)
-        task = _Task(lambda cancel: fetch(cancel, None))
-        if (status is not None and _is_first(status)) or not task.wait(ASIDE, target.call.cancel):
-            task.cancel.press()
-            raise _still_indexing(target.root, status)
+        task: _Task[T] | None = None
+        while task is None or not task.wait(PATIENCE, target.call.cancel):
+            status = status or _status(target)
+            late = time.monotonic() > target.started + LATER_ANSWER
+            if late or (status is not None and _is_first(status)):
+                if task is not None:
+                    task.cancel.press()
+                raise _still_indexing(target.root, status)
+            task = task or _Task(lambda cancel: fetch(cancel, None))
         value = task.result(target.call.cancel)
         return Found(value, refreshed=False, reason=reason, notes=(_renewing(status),))
 
@@ -281,6 +290,7 @@ class _Target:
     ccc: Ccc
     root: Path
     call: Call
+    started: float = field(default_factory=time.monotonic)
 
 
 class _Task(Generic[T]):

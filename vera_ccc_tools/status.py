@@ -37,7 +37,7 @@ def text(session: Session, call: Call) -> str:
 def _unindexed(cwd: Path, root: Path | None, session: Session) -> list[str]:
     if root is None:
         repository = project.find_git_root(cwd)
-        how = "ccc_init, then ccc_index" if repository in (None, cwd) else "ccc_index"
+        how = "ccc_index" if repository else "ccc_init, then ccc_index"
         return [
             "Semantic code search is not set up here: this is no ccc project.",
             f"To enable ccc_search, call {how}; use rg meanwhile.",
