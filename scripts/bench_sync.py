@@ -184,7 +184,7 @@ def _peak_memory() -> float:
     if os.name != "posix":
         import psutil
 
-        return float(psutil.Process().memory_info().peak_wset)  # type: ignore[attr-defined] / 1e6
+        return float(getattr(psutil.Process().memory_info(), "peak_wset", 0)) / 1e6
     import resource
 
     unit = 1 if sys.platform == "darwin" else 1024

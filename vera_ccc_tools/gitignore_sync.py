@@ -252,7 +252,7 @@ class _Project:
         return replace(last, report=replace(last.report, added=added, kept=done.report.kept))
 
     def _apply(self, asked: _Asked, decision: _Decision, cancel: Cancel) -> _Decision:
-        """Write under the lock what is decided there; what was decided before may be stale."""
+        """Write under the lock, and decide anew there where the decision may be stale."""
         with _file_lock(self._root / DIRECTORY / sidecar.LOCK, cancel) as waited:
             if waited:
                 again = self._ask(cancel)
@@ -261,7 +261,9 @@ class _Project:
                 asked = again
             try:
                 self._recover()
-                decision = self._decide(asked, cancel)
+                state = sidecar.load(self._sidecar)
+                if waited or (state, self._read()) != (decision.state, decision.before):
+                    decision = self._decide(asked, cancel)
                 if decision.before == decision.after:
                     if not decision.settled:
                         sidecar.tell(self._sidecar, decision.claim)
