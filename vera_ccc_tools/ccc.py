@@ -258,6 +258,8 @@ class Ccc:
             done = process.run(first, deadline=deadline.left(), cancel=cancel, spare=is_daemon)
         if done.ended == "deadline" and done.spared:
             raise deadline.missed(command, starting=True)
+        if done.ended == "exit" and done.returncode != 0 and command != "doctor":
+            raise self._failed(command, done)  # nor would it come up for the command itself
         return True
 
 
