@@ -30,6 +30,8 @@ STATUS = (
     *_PREFIX,
     "status",
     "--porcelain=v2",
+    "--branch",
+    "--no-ahead-behind",
     "-z",
     "--ignored=matching",
     "--untracked-files=all",

@@ -11,8 +11,6 @@ import difflib
 import os
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -27,14 +25,13 @@ from vera_ccc_tools.project import DIRECTORY, settings_path
 from vera_ccc_tools.settings import DEFAULT_EXCLUDES, Settings
 from vera_ccc_tools.settings_edit import Change, Origin, edit, quote
 from vera_ccc_tools.sidecar import Claim, Pending, State
+from vera_ccc_tools.sync_lock import file_lock, held
 from vera_ccc_tools.sync_report import Report
 from vera_ccc_tools.worktree import Survey, Surveyor, collect, identity, tracked_files
 
-__all__ = ["LOCK_DEADLINE", "Report", "Syncer", "sync"]
+__all__ = ["Report", "Syncer", "sync"]
 
-LOCK_DEADLINE = 30.0
-"""Seconds to wait for another process that syncs the same project."""
-_POLL = 0.05
+_EVERYTHING = "git ignores this whole directory, so nothing in it is indexed."
 
 
 def sync(
@@ -79,7 +76,7 @@ class Syncer:
         """
         cancel = cancel or Cancel()
         project = self._project(root)
-        with _held(project.lock, cancel):
+        with held(project.lock, cancel):
             report = project.sync(cancel, dry_run=dry_run)
             if tracked_ignored:
                 report = replace(report, tracked_ignored=project.tracked_ignored(cancel))
@@ -89,7 +86,7 @@ class Syncer:
         """Name the tracked files that ccc's own reading of ``.gitignore`` hides."""
         cancel = cancel or Cancel()
         project = self._project(root)
-        with _held(project.lock, cancel):
+        with held(project.lock, cancel):
             return project.tracked_ignored(cancel)
 
     def _project(self, root: Path) -> _Project:
@@ -153,8 +150,9 @@ class _Project:
         if seen is not None and self._is_unchanged(seen, asked.survey):
             self._seen = replace(seen, survey=asked.survey)
             clock.lap("compare")
+            warnings = asked.warnings + seen.report.warnings
             return replace(
-                seen.report, warnings=asked.warnings, elapsed_ms=clock.laps, survey=asked.survey
+                seen.report, warnings=warnings, elapsed_ms=clock.laps, survey=asked.survey
             )
         decision = self._decide(asked, cancel)
         clock.lap("plan")
@@ -198,6 +196,7 @@ class _Project:
         settings = settings_text.read(settings_text.decode(data))
         ours = _our_items(settings, claim)
         chosen = self._plan(asked.survey, settings, ours, cancel)
+        everything = (_EVERYTHING,) if chosen.entries == ("**",) else ()
         change = _change(ours, chosen.entries)
         origin = claim.origin if ours else Origin(settings.was)
         text, added = settings.text, change.add
@@ -211,7 +210,7 @@ class _Project:
             removed=tuple(ours[index] for index in sorted(change.drop)),
             kept=len(kept),
             left_out=chosen.left_out,
-            warnings=asked.warnings,
+            warnings=asked.warnings + everything,
             changed=after != data,
             difference=_difference(settings.text, text),
             negated=_negated(settings, ours),
@@ -253,7 +252,7 @@ class _Project:
 
     def _apply(self, asked: _Asked, decision: _Decision, cancel: Cancel) -> _Decision:
         """Write under the lock, and decide anew there where the decision may be stale."""
-        with _file_lock(self._root / DIRECTORY / sidecar.LOCK, cancel) as waited:
+        with file_lock(self._root / DIRECTORY / sidecar.LOCK, cancel) as waited:
             if waited:
                 again = self._ask(cancel)
                 if isinstance(again, Failure):
@@ -288,7 +287,12 @@ class _Project:
             survey,
             decision.after,
             identity(self._sidecar),
-            Report(kept=count, left_out=report.left_out, negated=report.negated),
+            Report(
+                kept=count,
+                left_out=report.left_out,
+                negated=report.negated,
+                warnings=tuple(one for one in report.warnings if one == _EVERYTHING),
+            ),
         )
 
     def _read(self) -> bytes:
@@ -362,49 +366,6 @@ def _difference(before: str, after: str) -> str:
         before.splitlines(keepends=True), after.splitlines(keepends=True), name, name
     )
     return "".join(line if line.endswith("\n") else line + "\n" for line in lines)
-
-
-@contextmanager
-def _held(lock: threading.Lock, cancel: Cancel) -> Iterator[None]:
-    """Hold a lock of this process; whoever has it is bounded by git's deadlines."""
-    while not lock.acquire(timeout=_POLL):
-        cancel.check()
-    try:
-        cancel.check()
-        yield
-    finally:
-        lock.release()
-
-
-@contextmanager
-def _file_lock(path: Path, cancel: Cancel) -> Iterator[bool]:
-    """Hold the lock between processes; yields whether it had to be waited for."""
-    from filelock import FileLock, Timeout  # only a sync that writes pays for this import
-
-    lock = FileLock(path)
-    until = time.monotonic() + LOCK_DEADLINE
-    waited = False
-    while True:
-        try:
-            lock.acquire(timeout=0)
-            break
-        except Timeout:
-            waited = True
-        except OSError as error:
-            raise sidecar.cannot_write(path, error) from error
-        cancel.check()
-        if time.monotonic() > until:
-            raise Failure(
-                "sync_locked",
-                f"Another process has held {shorten(str(path))} for {LOCK_DEADLINE:g} s.",
-                "Try again when it is done.",
-            )
-        cancel.wait(_POLL)
-    try:
-        yield waited
-    finally:
-        with suppress(OSError):
-            lock.release()
 
 
 class _Clock:
