@@ -101,6 +101,9 @@ class _Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.embed = embed
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing: a client that has gone away needs no answer."""
+
 
 def _pack(row: Sequence[float]) -> str:
     return base64.b64encode(struct.pack(f"<{len(row)}f", *row)).decode()

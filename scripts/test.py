@@ -102,7 +102,7 @@ class Run:
         return environ | {
             "HOME": str(home),
             "USERPROFILE": str(home),
-            "TMPDIR": str(self.directory),
+            **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self.directory)),
             "PYTHONPATH": str(ROOT),
             "PYTHONUTF8": "1",
             "PIP_CACHE_DIR": str(self.cache / "pip"),

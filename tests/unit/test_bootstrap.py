@@ -50,6 +50,12 @@ def test_what_an_old_python_meets_first_is_readable_for_it(path: str) -> None:
     ast.parse((ROOT / path).read_text(encoding="utf-8"), path, feature_version=(3, 8))
 
 
+def test_no_module_of_ours_is_taken_for_one_of_the_standard_library() -> None:
+    """The directory of `bootstrap.py` leads the path while its first imports run."""
+    ours = {path.stem for path in BOOTSTRAP.parent.glob("*")}
+    assert not ours & set(sys.stdlib_module_names)
+
+
 def test_an_old_python_with_no_newer_one_says_what_to_do(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
