@@ -156,7 +156,7 @@ class _Project:
             )
         decision = self._decide(asked, cancel)
         clock.lap("plan")
-        if not (decision.settled or dry_run):
+        if not dry_run and (not decision.settled or sidecar.strays(self._settings)):
             decision = self._write(asked, decision, cancel)
             clock.lap("write")
         if decision.settled or not dry_run:
@@ -255,11 +255,9 @@ class _Project:
         with file_lock(self._root / DIRECTORY / sidecar.LOCK, cancel) as waited:
             if waited:
                 again = self._ask(cancel)
-                if isinstance(again, Failure):
-                    raise again
-                asked = again
+                asked = asked if isinstance(again, Failure) else again
             try:
-                self._recover()
+                sidecar.recover(self._sidecar, self._settings, self._read())
                 state = sidecar.load(self._sidecar)
                 if waited or (state, self._read()) != (decision.state, decision.before):
                     decision = self._decide(asked, cancel)
@@ -273,12 +271,6 @@ class _Project:
             sidecar.commit(self._sidecar, self._settings, (decision.before, decision.after), state)
         report = replace(decision.report, written=True, difference="")
         return replace(decision, before=decision.after, report=report)
-
-    def _recover(self) -> None:
-        """Decide a change that a crashed run told, before the evidence goes."""
-        state = sidecar.load(self._sidecar)
-        if state.pending is not None:
-            sidecar.tell(self._sidecar, state.settled(self._settings, self._read()).claim)
 
     def _remember(self, survey: Survey | None, decision: _Decision) -> None:
         report = decision.report

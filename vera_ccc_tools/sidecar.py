@@ -120,7 +120,6 @@ def commit(path: Path, settings: Path, change: tuple[bytes, bytes], state: State
     try:
         if not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        _sweep(target.parent)
         temporary = _beside(target, after)
         told = replace(state.pending, before=digest(before), temporary=temporary.name)
         _replace_file(path, _encode(State(state.claim, told)))
@@ -151,10 +150,25 @@ def tell(path: Path, claim: Claim) -> None:
         _sync_directory(path.parent)
 
 
-def _sweep(directory: Path) -> None:
-    """Remove what a crashed run left; nobody else writes while the lock is held."""
-    for entry in directory.glob(f"{_TEMPORARY}*.tmp"):
-        entry.unlink(missing_ok=True)
+def strays(settings: Path) -> list[Path]:
+    """Temporary files that a run left, or that another is writing just now."""
+    places = {settings.parent, Path(os.path.realpath(settings)).parent}
+    return [path for place in places for path in place.glob(f"{_TEMPORARY}*.tmp")]
+
+
+def recover(path: Path, settings: Path, data: bytes) -> None:
+    """Decide a change that a crashed run told, before its evidence goes; then clean up.
+
+    Nobody else writes while the lock is held.
+
+    Raises:
+        OSError: When something cannot be written.
+    """
+    state = load(path)
+    if state.pending is not None:
+        tell(path, state.settled(settings, data).claim)
+    for stray in strays(settings):
+        stray.unlink(missing_ok=True)
 
 
 def _beside(target: Path, data: bytes) -> Path:
