@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from vera_ccc_tools import freshness, output, project
 from vera_ccc_tools.ccc import Ccc, Progress, Status
@@ -22,6 +22,7 @@ from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.freshness import Baseline, Files, Machine, Unknown
 from vera_ccc_tools.process import Cancel
 from vera_ccc_tools.session import Call, Session
+from vera_ccc_tools.tasks import Task, running
 
 QUICK_LOOK = 0.02
 """Seconds: where git answers faster than this, it is waited for instead of searching ahead."""
@@ -78,6 +79,15 @@ class _Observed:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Refresh(Generic[T]):
+    """A refreshing search that was begun, or not: then an index run of somebody else goes on."""
+
+    task: Task[T] | None
+    observed: _Observed
+    reason: str
+
+
 class Refresher:
     """Remembers, for each project, the state at its last refresh by this process."""
 
@@ -87,7 +97,8 @@ class Refresher:
         self._watch = freshness.Watch(session.environ)
         self._baselines: dict[Path, Baseline] = {}
         self._looks: dict[Path, float] = {}
-        self._running: dict[Path, _Task[object]] = {}
+        self._turns: dict[Path, threading.Lock] = {}
+        self._running: dict[Path, Task[Any]] = {}
 
     def find(self, ccc: Ccc, root: Path, call: Call, fetch: Fetch[T]) -> Found[T]:
         """Run *fetch* on an index that is as the disk is, or say in a note that it is not."""
@@ -95,27 +106,49 @@ class Refresher:
         job = self._session.job(root)
         if job is not None and job.running:
             return self._beside(target, fetch, job.line())
-        going = self._going_on(root)
-        if going is not None and not going.wait(PATIENCE - going.age(), call.cancel):
-            return self._beside(target, fetch, "")
-        baseline = self._baseline(root)
-        if baseline is None:
-            return self._refresh(target, fetch, self._observe(target))
-        ahead = None
-        if self._looks.get(root, 1.0) > QUICK_LOOK:
-            ahead = _Task(lambda cancel: fetch(cancel, None))
+        while True:
+            going = self._going_on(root)
+            if going is not None and not going.wait(PATIENCE - going.age(), call.cancel):
+                return self._beside(target, fetch, "an index run goes on")
+            found = self._look_and_find(target, fetch)
+            if found is not None:
+                return found
+
+    def _look_and_find(self, target: _Target, fetch: Fetch[T]) -> Found[T] | None:
+        """One try; None when another call began a refresh of the same project meanwhile."""
+        root, cancel = target.root, target.call.cancel
+        with ExitStack() as stack:
+            ahead = None
+            if self._baseline(root) is not None and self._looks.get(root, 1.0) > QUICK_LOOK:
+                ahead = stack.enter_context(running(lambda own: fetch(own, None)))
+            with self._turn(root, cancel):
+                if self._going_on(root) is not None:
+                    return None
+                observed = self._observe(target)
+                baseline = self._baseline(root)
+                refresh = None
+                if baseline is None or not self._holds(baseline, observed):
+                    stack.close()
+                    refresh = self._begin(target, fetch, observed)
+            if refresh is not None:
+                return self._end(target, fetch, refresh)
+            value = ahead.result(cancel) if ahead else fetch(cancel, None)
+            if baseline is not None and self._same_machine(baseline, target):
+                return Found(value, refreshed=False, notes=observed.notes, looked=observed.seconds)
+        self._forget(root)
+        return None
+
+    @contextmanager
+    def _turn(self, root: Path, cancel: Cancel) -> Iterator[None]:
+        """Look at a project, and begin a refresh of it, one call at a time."""
+        with self._lock:
+            turn = self._turns.setdefault(root, threading.Lock())
+        while not turn.acquire(timeout=0.05):
+            cancel.check()
         try:
-            observed = self._observe(target)
-            if self._holds(baseline, observed):
-                value = ahead.result(call.cancel) if ahead else fetch(call.cancel, None)
-                if self._same_machine(baseline, target):
-                    return Found(
-                        value, refreshed=False, notes=observed.notes, looked=observed.seconds
-                    )
+            yield
         finally:
-            if ahead is not None:
-                ahead.cancel.press()
-        return self._refresh(target, fetch, observed)
+            turn.release()
 
     def as_is(self, ccc: Ccc, root: Path, call: Call, fetch: Fetch[T]) -> Found[T]:
         """Run *fetch* on the index as it is, but never wait long for an index run.
@@ -124,12 +157,11 @@ class Refresher:
             Failure: ``indexing`` when the daemon is building or checking the index.
         """
         notes = self._session.sync(root, call, always=False).notes
-        task = _Task(lambda cancel: fetch(cancel, None))
         target = _Target(ccc, root, call)
-        if not self._worth_waiting(task, target):
-            task.cancel.press()
-            raise _still_indexing(root, _status(target))
-        return Found(task.result(call.cancel), refreshed=False, notes=notes)
+        with running(lambda own: fetch(own, None)) as task:
+            if not self._worth_waiting(task, target):
+                raise _still_indexing(root, _status(target))
+            return Found(task.result(call.cancel), refreshed=False, notes=notes)
 
     def index(self, ccc: Ccc, root: Path, call: Call) -> Found[Status]:
         """Bring the index up to date, and remember the state that it was brought to."""
@@ -165,13 +197,13 @@ class Refresher:
             return freshness.machine_state(target.root, target.ccc) == baseline.machine
         return False
 
-    def _refresh(self, target: _Target, fetch: Fetch[T], observed: _Observed) -> Found[T]:
+    def _begin(self, target: _Target, fetch: Fetch[T], observed: _Observed) -> _Refresh[T]:
+        """Start a refreshing search, unless somebody else's index run is in its way."""
         reason = observed.unknown or self._reason(target, observed)
         if self._written_by_others(target):
             status = _status(target)
             if status is not None and status.progress is not None:
-                with suppress(Failure):
-                    return self._beside(target, fetch, reason)
+                return _Refresh(None, observed, reason)
         observed = self._settled(observed, target.call.cancel)
         self._forget(target.root)
 
@@ -182,15 +214,34 @@ class Refresher:
                 self._remember(target, observed)
             return value
 
-        task = _Task(run)
+        task = Task(run)
         with self._lock:
-            self._running[target.root] = task  # type: ignore[assignment]
-        if self._worth_waiting(task, target):
-            value = task.result(target.call.cancel)
-            return Found(value, True, reason, observed.notes, observed.seconds)  # noqa: FBT003
-        return self._beside(target, fetch, reason)
+            self._running[target.root] = task
+        return _Refresh(task, observed, reason)
 
-    def _worth_waiting(self, task: _Task[T], target: _Target) -> bool:
+    def _end(self, target: _Target, fetch: Fetch[T], refresh: _Refresh[T]) -> Found[T]:
+        """Wait for a refreshing search where that is worth it; else search beside it."""
+        task, observed = refresh.task, refresh.observed
+        cancel = target.call.cancel
+        if task is None:
+            return self._beside(target, fetch, refresh.reason)
+        try:
+            if self._worth_waiting(task, target):
+                value = task.result(cancel)
+                return Found(
+                    value,
+                    refreshed=True,
+                    reason=refresh.reason,
+                    notes=observed.notes,
+                    looked=observed.seconds,
+                )
+            return self._beside(target, fetch, refresh.reason)
+        except Failure:
+            if cancel.pressed:
+                task.cancel.press()
+            raise
+
+    def _worth_waiting(self, task: Task[T], target: _Target) -> bool:
         """Wait for a refresh to end; False when that would take too long."""
         done_before, asked_before = 0, time.monotonic()
         wait = PATIENCE
@@ -216,16 +267,15 @@ class Refresher:
             Failure: ``indexing`` when there is nothing to search yet.
         """
         status = _status(target)
-        task: _Task[T] | None = None
-        while task is None or not task.wait(PATIENCE, target.call.cancel):
-            status = status or _status(target)
-            late = time.monotonic() > target.started + LATER_ANSWER
-            if late or (status is not None and _is_first(status)):
-                if task is not None:
-                    task.cancel.press()
-                raise _still_indexing(target.root, status)
-            task = task or _Task(lambda cancel: fetch(cancel, None))
-        value = task.result(target.call.cancel)
+        if status is not None and _is_first(status):
+            raise _still_indexing(target.root, status)
+        with running(lambda own: fetch(own, None)) as task:
+            while not task.wait(PATIENCE, target.call.cancel):
+                status = status or _status(target)
+                late = time.monotonic() > target.started + LATER_ANSWER
+                if late or (status is not None and _is_first(status)):
+                    raise _still_indexing(target.root, status)
+            value = task.result(target.call.cancel)
         return Found(value, refreshed=False, reason=reason, notes=(_renewing(status),))
 
     def _settled(self, observed: _Observed, cancel: Cancel) -> _Observed:
@@ -270,7 +320,7 @@ class Refresher:
         with self._lock:
             return self._baselines.get(root)
 
-    def _going_on(self, root: Path) -> _Task[object] | None:
+    def _going_on(self, root: Path) -> Task[Any] | None:
         with self._lock:
             task = self._running.get(root)
             return None if task is None or task.done else task
@@ -291,50 +341,6 @@ class _Target:
     root: Path
     call: Call
     started: float = field(default_factory=time.monotonic)
-
-
-class _Task(Generic[T]):
-    """A function in a thread of its own, with its own stop button."""
-
-    def __init__(self, run: Callable[[Cancel], T]) -> None:
-        self.cancel = Cancel()
-        self._run = run
-        self._ended = Cancel()
-        self._value: T | None = None
-        self._error: BaseException | None = None
-        self._started = time.monotonic()
-        threading.Thread(target=self._work, daemon=True).start()
-
-    def _work(self) -> None:
-        try:
-            self._value = self._run(self.cancel)
-        except BaseException as error:  # noqa: BLE001 - handed to whoever asks for the result
-            self._error = error
-        self._ended.press()
-
-    @property
-    def done(self) -> bool:
-        return self._ended.pressed
-
-    def age(self) -> float:
-        return time.monotonic() - self._started
-
-    def wait(self, seconds: float | None, cancel: Cancel) -> bool:
-        """Wait for the end, at most *seconds*; when *cancel* is pressed, so is the task's."""
-        wake = threading.Event()
-        with self._ended.notifying(wake.set), cancel.notifying(wake.set):
-            wake.wait(None if seconds is None else max(0.0, seconds))
-        if cancel.pressed:
-            self.cancel.press()
-            cancel.check()
-        return self.done
-
-    def result(self, cancel: Cancel) -> T:
-        """What the function gave; its error is raised here."""
-        self.wait(None, cancel)
-        if self._error is not None:
-            raise self._error
-        return self._value  # type: ignore[return-value]
 
 
 def _status(target: _Target) -> Status | None:

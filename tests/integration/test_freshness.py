@@ -6,7 +6,9 @@ import os
 import shutil
 import subprocess
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import hypothesis
@@ -16,14 +18,16 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from helpers import run_git, write_file
 from vera_ccc_tools.ccc import Ccc, Query
+from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.process import Cancel
-from vera_ccc_tools.refresh import Found
-from vera_ccc_tools.replies import Hit
+from vera_ccc_tools.refresh import Fetch, Found
+from vera_ccc_tools.replies import Hit, Progress
 from vera_ccc_tools.session import Call, Session
 
 ALL = 100
 """More than these repositories have chunks, so that a search gives the whole index."""
 STEPS = int(os.environ.get("VERA_CCC_FRESHNESS_STEPS", "30"))
+Refreshed = Callable[[Progress | None], None]
 Chunks = frozenset[tuple[str, str]]
 Project = Callable[[], "Tree"]
 
@@ -50,13 +54,15 @@ class Tree:
     def git(self, *arguments: str) -> str:
         return run_git(self.root, *arguments)
 
-    def find(self) -> Found[tuple[Hit, ...]]:
-        def fetch(cancel: Cancel, refreshed: object) -> tuple[Hit, ...]:
-            query = Query("value", ALL, refresh=refreshed is not None)
-            return self.ccc.search(self.root, query, cancel=cancel, refreshed=refreshed)  # type: ignore[arg-type]
+    def fetch(self, cancel: Cancel, refreshed: Refreshed | None) -> tuple[Hit, ...]:
+        query = Query("value", ALL, refresh=refreshed is not None)
+        return self.ccc.search(self.root, query, cancel=cancel, refreshed=refreshed)
 
-        call = Call(self.root)
-        return self.session.refresher().find(self.ccc, self.root, call, fetch)
+    def find(
+        self, fetch: Fetch[tuple[Hit, ...]] | None = None, cancel: Cancel | None = None
+    ) -> Found[tuple[Hit, ...]]:
+        call = Call(self.root, cancel or Cancel())
+        return self.session.refresher().find(self.ccc, self.root, call, fetch or self.fetch)
 
     def truth(self) -> Chunks:
         return chunks(self.ccc.search(self.root, Query("value", ALL, refresh=True)))
@@ -254,6 +260,81 @@ def test_a_new_daemon_costs_one_refresh(project: Project, ccc_user: dict[str, st
     tree.write("a.py", "value = 'meanwhile'")
     found = tree.find()
     assert chunks(found.value) == tree.truth()
+    assert not tree.find().refreshed
+
+
+def test_a_file_that_is_written_during_a_refresh_is_seen_by_the_next_search(
+    project: Project,
+) -> None:
+    tree = project()
+
+    def write_afterwards(cancel: Cancel, refreshed: Refreshed | None) -> tuple[Hit, ...]:
+        hits = tree.fetch(cancel, refreshed)
+        tree.write("a.py", "value = 'written before the refresh ended'")
+        return hits
+
+    assert tree.find(write_afterwards).refreshed
+    found = tree.find()
+    assert found.refreshed
+    assert chunks(found.value) == tree.truth()
+
+
+def test_a_refresh_that_fails_is_tried_again(project: Project) -> None:
+    tree = project()
+
+    def fail(cancel: Cancel, refreshed: Refreshed | None) -> tuple[Hit, ...]:
+        raise Failure("ccc_failed", "no index today")
+
+    tree.find()
+    tree.write("a.py", "value = 'to be indexed'")
+    with pytest.raises(Failure, match="no index today"):
+        tree.find(fail)
+    found = tree.find()
+    assert found.refreshed
+    assert chunks(found.value) == tree.truth()
+
+
+def test_files_that_could_not_be_indexed_are_tried_again(project: Project) -> None:
+    tree = project()
+
+    def report_an_error(cancel: Cancel, refreshed: Refreshed | None) -> tuple[Hit, ...]:
+        hits = tree.fetch(cancel, refreshed)
+        if refreshed is not None:
+            refreshed(Progress(4, 3, 0, 0, 0, 1))
+        return hits
+
+    assert tree.find(report_an_error).refreshed
+    assert tree.find().refreshed
+    assert not tree.find().refreshed
+
+
+def test_searches_at_the_same_time_share_one_refresh(project: Project) -> None:
+    tree = project()
+    tree.write("a.py", "value = 'for all of them'")
+    with ThreadPoolExecutor() as pool:
+        found = [each.result() for each in [pool.submit(tree.find) for _ in range(4)]]
+    assert [one.refreshed for one in found].count(True) == 1
+    assert {chunks(one.value) for one in found} == {tree.truth()}
+
+
+def test_a_cancelled_search_ends_no_other_ones_refresh(project: Project) -> None:
+    tree = project()
+    begun, go_on, cancel = threading.Event(), threading.Event(), Cancel()
+
+    def slow(own: Cancel, refreshed: Refreshed | None) -> tuple[Hit, ...]:
+        begun.set()
+        assert go_on.wait(60)
+        return tree.fetch(own, refreshed)
+
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(tree.find, slow)
+        assert begun.wait(60)
+        second = pool.submit(tree.find, None, cancel)
+        cancel.press()
+        with pytest.raises(Failure, match="cancelled"):
+            second.result(60)
+        go_on.set()
+        assert first.result(60).refreshed
     assert not tree.find().refreshed
 
 
