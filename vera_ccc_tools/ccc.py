@@ -251,8 +251,11 @@ class Ccc:
         with daemon.starting(self.environ, deadline.at, cancel) as mine:
             if not mine:
                 raise deadline.missed(command, starting=True)
+            daemon.await_birth(self.environ, deadline.at, cancel)
             if daemon.is_up(self.environ):
                 return True
+            if deadline.left() == 0.0:
+                raise deadline.missed(command, starting=True)
             argv = (str(self.executable), "daemon", "status")
             first = process.Command(argv, Path(self.executable.anchor), self.environ, _SMALL)
             done = process.run(first, deadline=deadline.left(), cancel=cancel, spare=is_daemon)

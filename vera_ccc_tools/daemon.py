@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,16 +24,64 @@ if TYPE_CHECKING:
     import filelock
 
 LOG_TAIL = 64 * 1024
+LONGEST_BIRTH = 60.0
+"""Seconds after which a daemon that does not listen will never do so; ccc itself waits for 30."""
 _NO_PROCESS_ID = 2**31
 _SOCKET_PATH_LIMIT = 104 if sys.platform == "darwin" else 108
 
 
 def is_up(environ: Mapping[str, str]) -> bool:
-    """Whether a daemon has made its socket, and the process that it says it is lives."""
+    """Whether a daemon listens. Its files alone do not tell: a killed one leaves them behind."""
     pid = process_id(environ)
-    if pid is None or not _alive(pid):
+    if pid is None:
         return False
-    return sys.platform == "win32" or os.path.exists(_socket_path(environ))  # noqa: PTH110
+    if sys.platform != "win32":
+        return _listens(_socket_path(environ))
+    import psutil
+
+    return bool(psutil.pid_exists(pid))
+
+
+def await_birth(environ: Mapping[str, str], until: float | None, cancel: Cancel) -> None:
+    """Wait, while a daemon is on its way, until it listens; to *until* (monotonic) at most."""
+    while not is_up(environ) and _is_being_born(environ):
+        if until is not None and time.monotonic() >= until:
+            return
+        cancel.check()
+        cancel.wait(0.1)
+
+
+def _is_being_born(environ: Mapping[str, str]) -> bool:
+    """Whether a process has been started to become the daemon of *environ*."""
+    import psutil
+
+    directory = project.runtime_directory(environ)
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if (
+                "run-daemon" in process.cmdline()
+                and project.runtime_directory(process.environ()) == directory
+                and time.time() - process.create_time() < LONGEST_BIRTH
+            ):
+                return True
+    return False
+
+
+def _listens(path: Path) -> bool:
+    """Whether anybody listens at a socket; ccc's daemon takes a caller without a word well."""
+    if sys.platform == "win32":
+        return False
+    import socket
+
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(0)
+        try:
+            probe.connect(os.fsencode(path))
+        except BlockingIOError:
+            return True  # too busy to take the call, as one that is stopped
+        except OSError:
+            return False
+    return True
 
 
 def process_id(environ: Mapping[str, str]) -> int | None:
@@ -44,20 +92,6 @@ def process_id(environ: Mapping[str, str]) -> int | None:
     except (OSError, ValueError):
         return None
     return pid if 0 < pid < _NO_PROCESS_ID else None
-
-
-def _alive(pid: int) -> bool:
-    if sys.platform == "win32":  # where `os.kill` ends a process
-        import psutil
-
-        return bool(psutil.pid_exists(pid))
-    try:
-        os.kill(pid, 0)
-    except PermissionError:
-        return True
-    except OSError:
-        return False
-    return True
 
 
 def _socket_path(environ: Mapping[str, str]) -> Path:

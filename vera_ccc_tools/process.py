@@ -223,7 +223,9 @@ class _Child:
         doomed: list[psutil.Process] = []
         spared = False
         with suppress(psutil.Error):
-            doomed, spared = _split(psutil.Process(self._popen.pid), spare)
+            root = psutil.Process(self._popen.pid)
+            if root.ppid() == os.getpid():
+                doomed, spared = _split(root, spare)
         for process in doomed:
             with suppress(psutil.Error):
                 process.kill()
@@ -234,10 +236,11 @@ class _Child:
     def _end_group(self) -> None:
         # Until `close` reaps it the child keeps its id, so that this can hit no other group.
         with suppress(OSError):
-            if sys.platform != "win32":
+            if sys.platform == "win32":
+                if self.running:
+                    self._popen.kill()
+            elif _is_our_group(self._popen.pid):
                 os.killpg(self._popen.pid, signal.SIGKILL)
-            elif self.running:
-                self._popen.kill()
 
     def close(self) -> tuple[int, Output, Output]:
         """Collect exit code and streams; pipes that outlive the process are soon given up."""
@@ -261,9 +264,25 @@ class _Child:
 def _wait_unreaped(popen: subprocess.Popen[bytes]) -> None:
     """Wait for the end of a process, and leave its id taken where the system can do that."""
     if sys.platform != "win32" and hasattr(os, "waitid"):
-        os.waitid(os.P_PID, popen.pid, os.WEXITED | os.WNOWAIT)
-    else:
-        popen.wait()
+        with suppress(ChildProcessError):
+            os.waitid(os.P_PID, popen.pid, os.WEXITED | os.WNOWAIT)
+            return
+    popen.wait()
+
+
+def _is_our_group(group: int) -> bool:
+    """Whether a child of this process leads the group.
+
+    To kill group 1 would be to kill everything, and a test's stand-in for a process has such ids.
+    """
+    import psutil
+
+    if sys.platform == "win32" or group <= 1:
+        return False
+    try:
+        return psutil.Process(group).ppid() == os.getpid() and os.getpgid(group) == group
+    except (psutil.Error, OSError):
+        return False
 
 
 def _split(

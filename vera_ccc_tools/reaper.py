@@ -18,7 +18,7 @@ def main() -> None:
     groups = set()
     for line in sys.stdin:
         group = int(line[1:])
-        if line[0] == "+":
+        if line[0] == "+" and group > 1:  # group 1 would be everything
             groups.add(group)
         else:
             groups.discard(group)

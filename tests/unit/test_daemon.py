@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
+import socket
+import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,8 @@ from vera_ccc_tools import daemon
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.process import Cancel
 
+needs_sockets = pytest.mark.skipif(not POSIX, reason="Windows has named pipes instead")
+
 
 @pytest.fixture
 def environ(tmp_path: Path) -> dict[str, str]:
@@ -25,19 +29,41 @@ def environ(tmp_path: Path) -> dict[str, str]:
     return {"COCOINDEX_CODE_DIR": str(tmp_path / "c")}
 
 
+@pytest.fixture
+def user(short_directory: Path) -> dict[str, str]:
+    """An environment whose directory has a path that a socket can have."""
+    return {"COCOINDEX_CODE_DIR": tempfile.mkdtemp(dir=short_directory)}
+
+
 def directory(environ: dict[str, str]) -> Path:
     return Path(environ["COCOINDEX_CODE_DIR"])
 
 
-def test_a_daemon_is_up_when_its_process_lives_and_its_socket_is_there(
-    environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert not daemon.is_up(environ)
-    write_file(directory(environ) / "daemon.pid", f"{os.getpid()}\n")
-    monkeypatch.setattr(daemon, "_SOCKET_PATH_LIMIT", 4096)
-    assert daemon.is_up(environ) == (not POSIX)
-    write_file(directory(environ) / "daemon.sock", "")
-    assert daemon.is_up(environ)
+@contextmanager
+def listening(path: Path) -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        server.listen(1)
+        yield server
+
+
+@needs_sockets
+def test_a_daemon_is_up_while_it_listens(user: dict[str, str]) -> None:
+    assert not daemon.is_up(user)
+    write_file(directory(user) / "daemon.pid", f"{os.getpid()}\n")
+    assert not daemon.is_up(user)
+    with listening(directory(user) / "daemon.sock"):
+        for _ in range(10):  # the first ones fill the queue of a daemon that takes none
+            assert daemon.is_up(user)
+
+
+@needs_sockets
+def test_the_files_that_a_killed_daemon_leaves_mean_no_daemon(user: dict[str, str]) -> None:
+    write_file(directory(user) / "daemon.pid", f"{os.getpid()}\n")
+    with listening(directory(user) / "daemon.sock"):
+        pass
+    assert (directory(user) / "daemon.sock").exists()
+    assert not daemon.is_up(user)
 
 
 @pytest.mark.parametrize("written", ["", "x", "-1", "99999999999999999999", "\ud7ff", "1 2"])
@@ -45,15 +71,7 @@ def test_a_pid_file_with_anything_else_means_no_daemon(
     environ: dict[str, str], written: str
 ) -> None:
     write_file(directory(environ) / "daemon.pid", written)
-    write_file(directory(environ) / "daemon.sock", "")
-    assert not daemon.is_up(environ)
-
-
-def test_the_process_id_of_a_daemon_that_died_means_no_daemon(environ: dict[str, str]) -> None:
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait(20)
-    write_file(directory(environ) / "daemon.pid", str(ended.pid))
-    write_file(directory(environ) / "daemon.sock", "")
+    assert daemon.process_id(environ) is None
     assert not daemon.is_up(environ)
 
 

@@ -414,3 +414,41 @@ def test_the_reaper_is_told_of_an_end_before_the_id_can_be_anothers(
     done = run(python(""), deadline=20)
     assert done.returncode == 0
     assert told == [hasattr(os, "waitid")]
+
+
+@needs_sessions
+def test_only_a_group_that_a_child_leads_is_ever_killed() -> None:
+    with subprocess.Popen([sys.executable, "-c", SLEEPER], start_new_session=True) as leader:
+        assert process._is_our_group(leader.pid)
+        leader.kill()
+    with subprocess.Popen([sys.executable, "-c", SLEEPER]) as member:
+        assert not process._is_our_group(member.pid)
+        member.kill()
+    for group in (-1, 0, 1, os.getpid(), os.getppid(), leader.pid):
+        assert not process._is_our_group(group)
+
+
+@needs_sessions
+def test_a_stand_in_for_a_process_with_the_id_of_another_harms_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    killed: list[object] = []
+    monkeypatch.setattr(os, "killpg", lambda *given: killed.append(given))
+    monkeypatch.setattr(psutil.Process, "kill", killed.append)
+    pipes = [os.pipe(), os.pipe()]
+    released = threading.Event()
+
+    class StandIn:
+        pid = 1
+        stdout, stderr = (os.fdopen(reading, "rb") for reading, _ in pipes)
+
+        def wait(self) -> int:
+            released.wait(30)
+            return 0
+
+    monkeypatch.setattr(process, "_start", lambda _command: StandIn())
+    assert run(python(""), deadline=0.1).ended == "deadline"
+    released.set()
+    assert killed == []
+    for _, writing in pipes:
+        os.close(writing)
