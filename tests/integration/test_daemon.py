@@ -148,14 +148,8 @@ def _waits(process: psutil.Process) -> bool:
 def test_an_index_that_was_reset_under_the_daemon_is_told_with_the_remedy(
     ccc_home: dict[str, str], root: Path
 ) -> None:
-    ccc = located(ccc_home)
-    ccc.index(root)
-    for each in (project.index_path(root), root / project.DIRECTORY / "cocoindex.db"):
-        assert each.exists()
-    reset = ["reset", "-f"]
-    ccc._run(reset, root, "index", None)
+    located(ccc_home).index(root)
+    located(ccc_home)._run(["reset", "-f"], root, "index", None)
     result = tools.call_tool(Session(ccc_home), "ccc_index", {}, Call(root))
-    text = result["content"][0]["text"]
-    if result["isError"]:  # ccc has mended it where it has not
-        assert result["details"] == {"code": "index_open_elsewhere"}
-        assert "ccc daemon restart" in text
+    assert result["details"] == {"code": "index_open_elsewhere"}
+    assert "ccc daemon restart" in result["content"][0]["text"]
