@@ -1,0 +1,317 @@
+"""A better order for what ccc found: the words of the question beside the meaning.
+
+ccc orders chunks by the distance of vectors alone. That finds the neighbourhood, and often places
+the answer behind its tests, its users and its neighbours. `rank` fuses that order with what the
+vectors do not see: the question's own words in code and path, the name of the file, the definition
+of what is named, pasted lines, and what kind of file it is. No model, no network, no state: the
+same candidates give the same order.
+
+`scripts/bench.py answers --ablate` shows what each weight is worth.
+"""
+
+from __future__ import annotations
+
+import math
+import posixpath
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from vera_ccc_tools import identifiers, kinds
+
+if TYPE_CHECKING:
+    from vera_ccc_tools.ccc import Hit
+
+CANDIDATES = 100
+"""Chunks asked of ccc; asking for more costs time, and few answers lie beyond."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What each signal counts; the first place in ccc's own order counts 1.
+
+    Attributes:
+        words: The place by BM25 over the words of the chunk and of its path.
+        path, name: How often a word of the directories, or of the file's name, counts in BM25.
+        title: A file whose name consists of words of the question.
+        definition: A chunk that defines a name of the question.
+        namesake: A file that is called as a name of the question, or what qualifies it, is.
+        pasted: A chunk that holds all the lines of pasted code.
+        file: A file with the best chunks, for each of its chunks.
+        crowd: What each further chunk of a file keeps of its score.
+        depth: What a chunk keeps of its score for each directory that its file lies in.
+        test, document, example, generated, index: What a chunk of such a file keeps of its score.
+        asked: What a chunk of such a file gains when the question is about that kind.
+    """
+
+    words: float = 1.0
+    path: float = 1.5
+    name: float = 3.0
+    title: float = 0.5
+    definition: float = 2.0
+    namesake: float = 1.0
+    pasted: float = 4.0
+    file: float = 0.5
+    crowd: float = 0.7
+    depth: float = 0.98
+    test: float = 0.5
+    document: float = 0.5
+    example: float = 0.6
+    generated: float = 0.5
+    index: float = 0.7
+    asked: float = 1.3
+
+
+WEIGHTS = Weights()
+_FUSION = 60
+"""How slowly a place loses worth (the usual 60): the thirtieth has two thirds of the first's."""
+_SATURATION, _LENGTH = 1.2, 0.5
+"""BM25's usual constants: how soon repeating a word stops to count, how much length does."""
+_SPEAKERS = 4
+"""Chunks that speak for their file, each half as loud as the better one before it."""
+_UNNAMED = frozenset(("__init__", "index", "main", "mod", "lib"))
+"""Names of files that say nothing; what they are about is their directory's name."""
+
+
+def rank(query: str, hits: Sequence[Hit], weights: Weights = WEIGHTS) -> tuple[Hit, ...]:
+    """Reorder *hits*, ccc's best first, so that the likeliest answer to *query* comes first.
+
+    All of them are given back. Of two that count the same, ccc's first stays first.
+    """
+    if not hits:
+        return ()
+    scores = _Ranking(_Question.of(query), hits, weights).scores()
+    return tuple(hits[at] for at in _best_first(scores))
+
+
+def _best_first(scores: Sequence[float]) -> list[int]:
+    return sorted(range(len(scores)), key=lambda at: (-scores[at], at))
+
+
+def _worth(place: int) -> float:
+    """What a place in an order counts, the first 1 (reciprocal rank fusion)."""
+    return (_FUSION + 1) / (_FUSION + 1 + place)
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What can be seen of a query by looking at it.
+
+    Attributes:
+        terms: Its words, without those that every question has.
+        names: Names in the code that it asks for, each with its qualifiers before it.
+        lines: Its lines, where it is pasted code.
+        kinds: The kinds of files that it is about.
+    """
+
+    terms: tuple[str, ...]
+    names: tuple[tuple[str, ...], ...]
+    lines: tuple[str, ...]
+    kinds: frozenset[str]
+
+    @classmethod
+    def of(cls, query: str) -> _Question:
+        kept = (run for run in identifiers.runs(query) if run.lower() not in identifiers.STOP_WORDS)
+        terms = dict.fromkeys(term for run in kept for term in identifiers.terms(run))
+        names, lines = identifiers.names(query), identifiers.code_lines(query)
+        return cls(tuple(terms), () if lines else names, lines, kinds.asked(query))
+
+
+class _Ranking:
+    """Scores *hits*; every list here runs as they do."""
+
+    def __init__(self, question: _Question, hits: Sequence[Hit], weights: Weights) -> None:
+        self._question, self._hits, self._weights = question, hits, weights
+        self._titles = {hit.file_path: _title(hit.file_path) for hit in hits}
+        self._counts = _word_counts(question.terms, hits, weights)
+        found = [term for term in question.terms if any(term in each for each in self._counts)]
+        # A question in another language, or mistyped, shares few words with the code: these say
+        # little then, and ccc's order has to stand.
+        self._trust = len(found) / max(1, len(question.terms))
+
+    def scores(self) -> list[float]:
+        """What each of the hits counts."""
+        signals = zip(self._places(), self._words(), self._title_matches(), strict=True)
+        scores = [place + self._trust * (words + title) for place, words, title in signals]
+        scores = _sum(scores, self._named())
+        kept = {path: self._kept(path) for path in self._titles}
+        scores = [
+            score * kept[hit.file_path] for score, hit in zip(scores, self._hits, strict=True)
+        ]
+        scores = self._with_crowds(self._with_files(scores))
+        return _sum(scores, self._pasted())
+
+    def _places(self) -> list[float]:
+        return [_worth(place) for place in range(len(self._hits))]
+
+    def _words(self) -> list[float]:
+        """Half by the place, as the fusion of orders has it, and half by the amount.
+
+        Places alone would make little of a chunk that has far more of the words than the second.
+        """
+        amounts = _bm25(self._question.terms, self._counts)
+        most = max(amounts) or 1.0
+        words = [0.0] * len(amounts)
+        for place, at in enumerate(_best_first(amounts)):
+            if amounts[at] > 0:
+                words[at] = self._weights.words * (_worth(place) + amounts[at] / most) / 2
+        return words
+
+    def _title_matches(self) -> list[float]:
+        """How much of the file's name the question says, and how much of the question it is."""
+        rarity = _rarity(self._question.terms, list(self._titles.values()))
+        whole = sum(weight for weight in rarity.values()) or 1.0
+        matches = {}
+        for path, title in self._titles.items():
+            said = [term for term in rarity if term in title]
+            share = sum(rarity[term] for term in said) / whole
+            matches[path] = self._weights.title * len(said) / max(1, len(title)) * math.sqrt(share)
+        return [matches[hit.file_path] for hit in self._hits]
+
+    def _named(self) -> list[float]:
+        if not self._question.names:
+            return [0.0] * len(self._hits)
+        flat = {identifiers.flat(part) for name in self._question.names for part in name}
+        pattern = identifiers.definition_of(name[-1] for name in self._question.names)
+        return [
+            self._weights.namesake * (identifiers.flat(_bare_name(hit.file_path)) in flat)
+            + self._weights.definition * (pattern.search(hit.content) is not None)
+            for hit in self._hits
+        ]
+
+    def _pasted(self) -> list[float]:
+        if not self._question.lines:
+            return [0.0] * len(self._hits)
+        return [self._weights.pasted * self._share_of_lines(hit) for hit in self._hits]
+
+    def _share_of_lines(self, hit: Hit) -> float:
+        content, lines = identifiers.even(hit.content), self._question.lines
+        return sum(len(line) for line in lines if line in content) / sum(map(len, lines))
+
+    def _kept(self, path: str) -> float:
+        depth = self._weights.depth ** path.count("/")
+        kind = kinds.of_path(path)
+        if kind is None:
+            return depth
+        if kind in self._question.kinds:
+            return depth * self._weights.asked
+        kept: float = getattr(self._weights, kind)
+        return depth * kept
+
+    def _with_files(self, scores: Sequence[float]) -> list[float]:
+        """Let the best chunks of a file speak for all of it."""
+        voices: dict[str, list[float]] = {}
+        for at in _best_first(scores):
+            voices.setdefault(self._hits[at].file_path, []).append(scores[at])
+        sums = {
+            path: sum(each / 2**place for place, each in enumerate(best[:_SPEAKERS]))
+            for path, best in voices.items()
+        }
+        loudest = max(sums.values()) or 1.0
+        return [
+            score + self._weights.file * sums[hit.file_path] / loudest
+            for hit, score in zip(self._hits, scores, strict=True)
+        ]
+
+    def _with_crowds(self, scores: list[float]) -> list[float]:
+        """Let further chunks of a file wait: an agent that has one of them can read the file."""
+        before: Counter[str] = Counter()
+        for at in _best_first(scores):
+            path = self._hits[at].file_path
+            scores[at] *= self._weights.crowd ** before[path]
+            before[path] += 1
+        return scores
+
+
+def _sum(one: Iterable[float], other: Iterable[float]) -> list[float]:
+    return [a + b for a, b in zip(one, other, strict=True)]
+
+
+# --- words ---------------------------------------------------------------------------------------
+
+
+# BM25 is written out here: the libraries that have it bring NumPy, whose import alone takes longer
+# than a hundred rankings, and rank whole collections rather than a hundred chunks.
+
+
+def _word_counts(
+    terms: Sequence[str], hits: Sequence[Hit], weights: Weights
+) -> list[dict[str, float]]:
+    """How often each hit has each of the *terms*; those in a long chunk count less."""
+    contents = [Counter(identifiers.runs(hit.content)) for hit in hits]
+    paths = {hit.file_path: _path_runs(hit.file_path, weights) for hit in hits}
+    lengths = [sum(runs.values()) for runs in contents]
+    usual = sum(lengths) / len(lengths) or 1.0
+    every: set[str] = set().union(*contents, *paths.values())
+    terms_of = _terms_of(every, terms)
+    counts = []
+    for hit, runs, length in zip(hits, contents, lengths, strict=True):
+        count: dict[str, float] = {}
+        _count(count, runs, terms_of, 1 / (1 - _LENGTH + _LENGTH * length / usual))
+        _count(count, paths[hit.file_path], terms_of, 1.0)
+        counts.append(count)
+    return counts
+
+
+def _path_runs(path: str, weights: Weights) -> dict[str, float]:
+    """The words of a path, with what they count."""
+    directory, name = posixpath.split(path)
+    runs = dict.fromkeys(identifiers.runs(directory), weights.path)
+    return runs | dict.fromkeys(identifiers.runs(name), weights.name)
+
+
+def _terms_of(runs: Iterable[str], wanted: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The *wanted* terms that each of the *runs* has, for those that have one."""
+    terms_of = {}
+    for run in runs:
+        lowered = run.lower()
+        # A stem begins its word: few of the names in a chunk have to be taken apart.
+        if any(term in lowered for term in wanted):
+            terms_of[run] = tuple(term for term in identifiers.terms(run) if term in wanted)
+    return terms_of
+
+
+def _count(
+    count: dict[str, float],
+    runs: Mapping[str, float],
+    terms_of: Mapping[str, tuple[str, ...]],
+    weight: float,
+) -> None:
+    """Add what *runs* has of the terms, times *weight*, to *count*."""
+    for run, times in runs.items():
+        for term in terms_of.get(run, ()):
+            count[term] = count.get(term, 0.0) + times * weight
+
+
+def _rarity(terms: Iterable[str], documents: Sequence[Container[str]]) -> dict[str, float]:
+    """BM25's weight of each of the *terms* that some of the *documents* have."""
+    rarity = {}
+    for term in terms:
+        having = sum(term in document for document in documents)
+        if having:
+            rarity[term] = math.log(1 + (len(documents) - having + 0.5) / (having + 0.5))
+    return rarity
+
+
+def _bm25(terms: Iterable[str], counts: Sequence[Mapping[str, float]]) -> list[float]:
+    rarity = _rarity(terms, counts)
+    return [
+        sum(
+            weight * count[term] / (_SATURATION + count[term])
+            for term, weight in rarity.items()
+            if term in count
+        )
+        for count in counts
+    ]
+
+
+def _bare_name(path: str) -> str:
+    """The file's name without its endings, or its directory's where it is called ``index``."""
+    directory, base = posixpath.split(path)
+    bare = base.split(".")[0] or base
+    return posixpath.basename(directory) if bare in _UNNAMED and directory else bare
+
+
+def _title(path: str) -> frozenset[str]:
+    return frozenset(identifiers.terms(_bare_name(path)))
