@@ -13,6 +13,7 @@ from vera_ccc_tools.errors import InvalidArgument, shorten
 
 MAX_QUERY = 10_000
 MAX_LIMIT = 100
+RANKS = ("best", "ccc")
 MAX_OFFSET = 100_000
 
 
@@ -26,6 +27,7 @@ class SearchArguments:
     languages: tuple[str, ...] = ()
     path: str | None = None
     refresh_index: bool = True
+    rank: str = "best"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ def search_arguments(given: Mapping[str, Any]) -> SearchArguments:
         languages=reader.words("languages"),
         path=reader.optional_text("path", 2 * MAX_QUERY),
         refresh_index=reader.flag("refresh_index", default=True),
+        rank=reader.choice("rank", RANKS),
     )
 
 
@@ -134,6 +137,15 @@ class _Reader:
         if not isinstance(value, bool):
             raise _wrong(name, value, "true or false")
         return value
+
+    def choice(self, name: str, allowed: tuple[str, ...]) -> str:
+        """One of *allowed*, the first of which is the default."""
+        value = self._given.get(name)
+        if value is None:
+            return allowed[0]
+        if value not in allowed:
+            raise _wrong(name, value, " or ".join(f"`{each}`" for each in allowed))
+        return str(value)
 
     def words(self, name: str) -> tuple[str, ...]:
         value = self._given.get(name)

@@ -34,10 +34,12 @@ class PathFilter:
         cover: An SQLite ``GLOB`` that matches at least all of them.
         matches: Says exactly whether a path, relative to the root, is wanted; None where
             *cover* is exact already.
+        one_file: Whether it names a single file.
     """
 
     cover: str
     matches: Callable[[str], bool] | None = None
+    one_file: bool = False
 
 
 def parse(text: str, cwd: Path, root: Path) -> PathFilter | None:
@@ -129,7 +131,9 @@ def _alternatives(plain: str, text: str) -> Sequence[str]:
 
 def _literal(root: Path, name: str) -> PathFilter:
     escaped = _glob_escaped(name)
-    return PathFilter(f"{escaped}/*" if (root / name).is_dir() else escaped)
+    if (root / name).is_dir():
+        return PathFilter(f"{escaped}/*")
+    return PathFilter(escaped, one_file=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vera_ccc_tools import languages, output
+from vera_ccc_tools import languages, merging, output, ranking
 from vera_ccc_tools.arguments import SearchArguments
 from vera_ccc_tools.ccc import Ccc, Hit, Progress, Query
 from vera_ccc_tools.process import Cancel
@@ -20,8 +20,12 @@ if TYPE_CHECKING:
     from vera_ccc_tools.paths import PathFilter
 
 Refreshed = Callable[[Progress | None], None]
-FIRST_FETCH = 100
-"""Hits asked of ccc at first where they are filtered afterwards; a hundred cost little more."""
+GROWTH = 8
+"""How many times more is asked of ccc where too few of its hits are of the wanted path."""
+MAX_FILE = 4 * 1024 * 1024
+"""Bytes of a file that are read to show its lines whole."""
+KNN_LIMIT = 4096
+"""Hits that ccc's vector index gives at most (sqlite-vec); a filter of the path makes it scan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,26 +87,50 @@ class _Target:
     wanted: _Wanted
 
     def page(self, cancel: Cancel, refreshed: Refreshed | None) -> Page:
-        arguments, within = self.wanted.arguments, self.wanted.within
-        first, limit = arguments.offset, arguments.limit
-        if within is None or within.matches is None:
-            hits = self._hits(limit + 1, first, cancel, refreshed)
-            return Page(hits[:limit], len(hits) > limit)
-        fetch = max(FIRST_FETCH, 2 * (first + limit))
-        while True:
-            fetched = self._hits(fetch, 0, cancel, refreshed)
-            hits = tuple(hit for hit in fetched if within.matches(hit.file_path))
-            if len(hits) > first + limit or len(fetched) < fetch:
-                return Page(hits[first : first + limit], len(hits) > first + limit)
-            fetch, refreshed = fetch * 8, None
+        """The wanted page: of our order as far as ccc's best hits go, then of ccc's own."""
+        arguments = self.wanted.arguments
+        end = arguments.offset + arguments.limit + 1
+        if arguments.rank == "ccc":
+            results = self._first(end, cancel, refreshed)
+            return _cut(results, arguments)
+        hits = self._first(ranking.CANDIDATES, cancel, refreshed)
+        results = self._ranked(hits)
+        if len(results) < end and len(hits) >= ranking.CANDIDATES:
+            wanted = ranking.CANDIDATES + end - len(results)
+            results += self._first(wanted, cancel, None)[ranking.CANDIDATES :]
+        return _cut(results, arguments)
 
-    def _hits(
-        self, limit: int, offset: int, cancel: Cancel, refreshed: Refreshed | None
-    ) -> tuple[Hit, ...]:
+    def _ranked(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+        within = self.wanted.within
+        per_file = None if within is not None and within.one_file else merging.PER_FILE
+        ranked = ranking.rank(self.wanted.arguments.query, hits)
+        return merging.arrange(ranked, per_file=per_file).hits
+
+    def _first(self, count: int, cancel: Cancel, refreshed: Refreshed | None) -> tuple[Hit, ...]:
+        """The first *count* hits of the wanted path in ccc's order, fewer where there are not."""
+        matches = None if self.wanted.within is None else self.wanted.within.matches
+        asked = count
+        while True:
+            found = self._hits(asked, cancel, refreshed)
+            hits = (
+                found if matches is None else tuple(hit for hit in found if matches(hit.file_path))
+            )
+            if len(hits) >= count or len(found) < asked:
+                return hits[:count]
+            asked, refreshed = asked * GROWTH, None
+
+    def _hits(self, limit: int, cancel: Cancel, refreshed: Refreshed | None) -> tuple[Hit, ...]:
         cover = None if self.wanted.within is None else self.wanted.within.cover
+        if cover is None and limit > KNN_LIMIT:
+            cover = "*"
         text, refresh = self.wanted.arguments.query, refreshed is not None
-        query = Query(text, limit, offset, self.wanted.languages, cover, refresh)
+        query = Query(text, limit, 0, self.wanted.languages, cover, refresh)
         return self.ccc.search(self.root, query, cancel=cancel, refreshed=refreshed)
+
+
+def _cut(results: tuple[Hit, ...], arguments: SearchArguments) -> Page:
+    end = arguments.offset + arguments.limit
+    return Page(results[arguments.offset : end], len(results) > end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +140,15 @@ class _View:
     root: Path
     cwd: Path
 
+    def whole(self, hit: Hit) -> Hit:
+        """The hit with its lines as they are in the file, indentation included."""
+        try:
+            with (self.root / hit.file_path).open("rb") as file:
+                text = file.read(MAX_FILE).decode("utf-8", "replace")
+        except (OSError, ValueError):
+            return hit
+        return merging.restore(hit, text.replace("\r\n", "\n"))
+
     def path(self, hit: Hit) -> str:
         relative = os.path.relpath(self.root / hit.file_path, self.cwd)
         return output.clean_line(Path(relative).as_posix())
@@ -119,7 +156,7 @@ class _View:
 
 def _answer(found: Found[Page], arguments: SearchArguments, view: _View, started: float) -> Answer:
     page = found.value
-    blocks = [_block(hit, view) for hit in page.hits]
+    blocks = [_block(view.whole(hit), view) for hit in page.hits]
     fitted = output.page(blocks, max_bytes=output.MAX_BYTES - 2048)
     shown = page.hits[: fitted.shown]
     lines = [fitted.text] if shown else []

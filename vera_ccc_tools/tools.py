@@ -121,6 +121,15 @@ TOOLS = (
                 "refresh_index": _flag(
                     "Bring the index up to date first; false searches it as it is.", default=True
                 ),
+                "rank": {
+                    "type": "string",
+                    "enum": list(arguments.RANKS),
+                    "default": arguments.RANKS[0],
+                    "description": (
+                        "best weighs words, names and kinds of files beside the meaning; ccc "
+                        "leaves the order by meaning alone."
+                    ),
+                },
             },
             required=("query",),
         ),
