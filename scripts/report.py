@@ -138,3 +138,5 @@ def end_in_order() -> None:
     for name in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), stop)
+    # A shell's background job ignores Ctrl-C, and its children would, tests of Ctrl-C too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)

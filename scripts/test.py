@@ -248,12 +248,14 @@ def checks(run: Run, python: Path, groups: Sequence[str], rest: Sequence[str]) -
 def _pytest(run: Run, python: Path, names: Sequence[str], rest: Sequence[str]) -> list[Check]:
     """Pytest for these groups: for each by itself, as long as no arguments ask for something else.
 
-    The slowest group runs a file at a time, so that two of them can run side by side.
+    The longest come first, and the end-to-end tests a file at a time, which fills both lanes.
     """
-    parts = {f"pytest {name}": [f"tests/{name}"] for name in names if name != "e2e"}
+    files = sorted(path.name for path in (ROOT / "tests" / "e2e").glob("test_*.py"))
+    parts = {"pytest integration": ["tests/integration"]} if "integration" in names else {}
     if "e2e" in names:
-        files = sorted(path.name for path in (ROOT / "tests" / "e2e").glob("test_*.py"))
-        parts = {f"pytest e2e/{name}": [f"tests/e2e/{name}"] for name in files} | parts
+        parts |= {f"pytest e2e/{name}": [f"tests/e2e/{name}"] for name in files}
+    if "unit" in names:
+        parts["pytest unit"] = ["tests/unit"]
     if rest:
         named = any((ROOT / argument.split("::")[0]).exists() for argument in rest)
         parts = {"pytest": [*([] if named else [f"tests/{name}" for name in names]), *rest]}
