@@ -24,10 +24,14 @@ FOLDED_DIRECTORIES_LIMIT = 100
 CLASSES_LIMIT = 200
 """Escaped entries up to which the portable escape is used; 20,000 of it do not compile."""
 
+PORTABLE_LIMIT = 5000
+"""Escaped entries that are written at most where only the portable escape exists."""
+
 NOT_UTF8 = "the name is not UTF-8, which no pattern can express"
 NEVER_INCLUDED = "no include pattern matches it"
 EXCLUDED = "the user's own patterns exclude it"
 INSIDE = "another entry covers it"
+TOO_MANY = "ccc cannot build so many patterns for names with special characters"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +75,8 @@ def plan(ignored: Ignored, rules: Rules) -> Plan:
     else:
         entries = _Folder(ignored, directories, files).entries()
     mine = set(rules.excludes)
-    chosen = tuple(entry for entry in dict.fromkeys(entries) if entry not in mine)
-    return Plan(chosen, tuple(sieve.left_out))
+    chosen, too_many = _bounded(entry for entry in dict.fromkeys(entries) if entry not in mine)
+    return Plan(tuple(chosen), (*sieve.left_out, *too_many))
 
 
 class _Sieve:
@@ -300,6 +304,19 @@ def _anchored(directories: Sequence[str], files: Sequence[str]) -> Iterator[str]
         yield at_root(f"{escape(path, backslash=backslash)}/**")
     for path in files:
         yield at_root(escape(path, backslash=backslash))
+
+
+def _bounded(entries: Iterable[str]) -> tuple[list[str], list[tuple[str, str]]]:
+    """Leave out what would make ccc refuse all patterns at once."""
+    chosen, left_out, classes = [], [], 0
+    for entry in entries:
+        has_class = "[" in entry.replace("\\[", "")
+        classes += has_class
+        if has_class and classes > PORTABLE_LIMIT:
+            left_out.append((entry, TOO_MANY))
+        else:
+            chosen.append(entry)
+    return chosen, left_out
 
 
 def _suffixes(name: str) -> list[str]:

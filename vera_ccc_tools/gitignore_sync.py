@@ -161,7 +161,13 @@ class _Project:
             clock.lap("write")
         if decision.settled or not dry_run:
             self._remember(asked.survey, decision)
-        return replace(decision.report, elapsed_ms=clock.laps, survey=asked.survey)
+        difference = _difference(decision) if dry_run else ""
+        return replace(
+            decision.report,
+            difference=difference,
+            elapsed_ms=clock.laps,
+            survey=asked.survey,
+        )
 
     def _ask(self, cancel: Cancel) -> _Asked | Failure:
         try:
@@ -212,7 +218,6 @@ class _Project:
             left_out=chosen.left_out,
             warnings=asked.warnings + everything,
             changed=after != data,
-            difference=_difference(settings.text, text),
             negated=_negated(settings, ours),
         )
         claimed = Claim(kept + added, origin) if kept or added else Claim()
@@ -269,7 +274,7 @@ class _Project:
                 raise sidecar.cannot_write(self._settings, error) from error
             state = State(decision.state.claim, Pending(decision.claim))
             sidecar.commit(self._sidecar, self._settings, (decision.before, decision.after), state)
-        report = replace(decision.report, written=True, difference="")
+        report = replace(decision.report, written=True)
         return replace(decision, before=decision.after, report=report)
 
     def _remember(self, survey: Survey | None, decision: _Decision) -> None:
@@ -350,7 +355,8 @@ def _negated(settings: Settings, ours: dict[int, str]) -> bool:
     return any(one.startswith("!") for one in user)
 
 
-def _difference(before: str, after: str) -> str:
+def _difference(decision: _Decision) -> str:
+    before, after = decision.before.decode(), decision.after.decode()
     if before == after:
         return ""
     name = f"{DIRECTORY}/settings.yml"

@@ -6,50 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from settings_texts import TEXTS, settings_texts
 from vera_ccc_tools.settings import DEFAULT_EXCLUDES, Settings, read
 from vera_ccc_tools.settings_edit import Change, Edited, Origin, edit, quote
 
 OURS = ("**/é \n\t/**", "{!}x", "😀", "on", 'q"\\', "#", "- a", "\x7f\x85\u2028")
-TEXTS = {
-    "empty": "",
-    "a comment alone": "# c\n",
-    "a byte order mark alone": "\ufeff",
-    "a document mark": "---\n",
-    "a document mark without a line end": "---",
-    "a document's end": "a: 1 # x\n# end\n\n...\n# after\n",
-    "another key": "a: 1\n",
-    "another key without a line end": "a: 1",
-    "a block scalar at the end": "a: |\n  x",
-    "a kept block scalar at the end": "a: |+\n  x\n\n",
-    "CRLF": "a: 1\r\nb: 2\r\n",
-    "CR alone": "a: 1\rb: 2\r",
-    "a flow mapping": "{a: 1}\n",
-    "an empty flow mapping": "{}",
-    "JSON": '{"a": 1,\n "exclude_patterns": ["x"]\n}\n',
-    "an indented mapping": "  a: 1\n  b: 2\n",
-    "null": "exclude_patterns: null # c\n",
-    "a tagged null": "exclude_patterns: !!null null\n",
-    "nothing": "exclude_patterns:\nb: 1\n",
-    "nothing but a comment": "exclude_patterns:   # c\n\n# d\nb: ~\n",
-    "a tilde": "exclude_patterns: ~",
-    "an empty list": "exclude_patterns: []\n",
-    "an empty list with a comment": "exclude_patterns: [ # c\n]\n",
-    "a flow list": "exclude_patterns: [a, 'b',]\n",
-    "a flow list with comments": "exclude_patterns: [a, # c\n b # d\n]\n",
-    "a zero-indent list": "exclude_patterns:\n- x # c\n- |\n  foo\nz: 1\n",
-    "a list of four": "exclude_patterns:\n    - a\n    # c\n    - b # d\n    # e\n\n# f\nz: 1\n",
-    "BOM, CRLF, marks": "\ufeff# q\r\n---\r\n'exclude_patterns':\r\n  - a\r\n...\r\n",
-    "a list without a line end": "exclude_patterns:\n  - a",
-    "anchors": "b: &x foo\nexclude_patterns: &l\n- *x\n- !!str 12\n- &y z\nc: *y\n",
-    "an explicit key": "? exclude_patterns\n: - a\n  - b\n",
-    "a kept block scalar in the list": "exclude_patterns:\n  - |+\n    a\n\n\nb: 1\n",
-    "a tagged list": "exclude_patterns: !!seq\n - a\n",
-    "items below their dashes": "exclude_patterns:\n  -\n    a\n  - # c\n    b\n",
-    "a folded item": "exclude_patterns:\n  - a\n   b\n  - 'c\n\n    d'\n",
-    "a directive": "%YAML 1.1\n---\nexclude_patterns: [a]\n",
-    "dashes in comments": "exclude_patterns: # - no\n  # - neither\n  - a # - nor\n",
-    "a mark within a line": "exclude_patterns:\n  - 'a\u2028b'\n  - c\n",
-}
 
 
 def our_indexes(found: Settings, ours: tuple[str, ...]) -> frozenset[int]:
@@ -152,67 +113,6 @@ def test_any_pattern_is_read_back_as_it_was(pattern: str) -> None:
 
 
 # --- generated files --------------------------------------------------------------------------
-
-_plain = st.sampled_from(["a/x", "a b", "é", "'q'", '"w\\t"', "!no", "x:y", "'#'", "|-\n{}  block"])
-_comment = st.sampled_from(["", "", " # c", "  # - 'a', [b]"])
-_gap = st.sampled_from(["", "", "\n", "# gap\n", "  # deep\n"])
-_other = st.sampled_from(
-    [
-        "a: 1\n",
-        "include_patterns:\n  - '**/*.py'\n",
-        "b: &x [1, {c: d}]\ne: *x\n",
-        "f: |\n  - not\n  exclude_patterns: []\n",
-        "'g': >-\n  folded\n  text\n\n",
-        "# exclude_patterns: []\n",
-        "h: {exclude_patterns: [1]}\n",
-    ]
-)
-
-
-EMPTY_WITH_COMMENT = "[ # c\n ]"
-
-
-@st.composite
-def _lists(draw: st.DrawFn) -> str:
-    kind = draw(st.sampled_from(["block", "block", "flow", "null", "empty", "absent"]))
-    key = draw(st.sampled_from(["exclude_patterns", "'exclude_patterns'", '"exclude_patterns"']))
-    comment = draw(_comment)
-    if kind == "absent":
-        return ""
-    if kind == "null":
-        return f"{key}: {draw(st.sampled_from(['null', '~', '']))}{comment}\n"
-    items = draw(st.lists(_plain, min_size=1, max_size=5))
-    if kind == "empty":
-        return f"{key}: {draw(st.sampled_from(['[]', '[ ]', EMPTY_WITH_COMMENT]))}{comment}\n"
-    if kind == "flow":
-        inner = [item for item in items if not item.startswith(("|", "!", "x:"))] or ["z"]
-        glue = draw(st.sampled_from([", ", ",\n  ", ", # c\n  "]))
-        end = draw(st.sampled_from(["", ",", " ", "\n "]))
-        return f"{key}: [{glue.join(inner)}{end}]{comment}\n"
-    pad = " " * draw(st.sampled_from([0, 2, 4]))
-    lines = [f"{key}:{comment}\n"]
-    for item in items:
-        quoted = f"'{item}'" if item.startswith("!") else item.format(pad)
-        tail = "" if quoted.startswith("|") else draw(_comment)
-        lines.append(f"{draw(_gap)}{pad}- {quoted}{tail}\n")
-    return "".join(lines)
-
-
-@st.composite
-def settings_texts(draw: st.DrawFn) -> str:
-    before = draw(st.lists(_other, max_size=3, unique=True))
-    after = [one for one in draw(st.lists(_other, max_size=2, unique=True)) if one not in before]
-    text = "".join([*before, draw(_lists()), *after])
-    if draw(st.booleans()):
-        text = f"---\n{text}"
-    if draw(st.integers(0, 4)) == 0:
-        text = f"\ufeff{text}"
-    if draw(st.booleans()):
-        text = text.removesuffix("\n")
-    if draw(st.booleans()):
-        text = text.replace("\n", "\r\n")
-    return text
-
 
 _entries = st.lists(
     st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1),
