@@ -25,6 +25,8 @@ from vera_ccc_tools.errors import Failure
 CANDIDATES = 100
 FEW = 5
 """The limit of the short search that the time of the long one is compared with."""
+ROUNDS = 3
+"""How often either search is timed, in turn; the quickest counts."""
 _OTHERS = (".git", ".cocoindex_code", "node_modules", "package-lock.json", "uv.lock")
 
 
@@ -231,10 +233,10 @@ def _index(ccc: Ccc, project: Path, repository: Repository) -> None:
 
 
 def _ask(ccc: Ccc, project: Path, question: Question) -> dict[str, Any]:
-    seconds = []
     hits: tuple[Hit, ...] = ()
-    for limit in (FEW, CANDIDATES):
+    best = {FEW: float("inf"), CANDIDATES: float("inf")}
+    for limit in (FEW, CANDIDATES) * ROUNDS:
         started = time.monotonic()
         hits = ccc.search(project, Query(question.text, limit))
-        seconds.append(time.monotonic() - started)
-    return {"hits": [asdict(hit) for hit in hits], "seconds": seconds}
+        best[limit] = min(best[limit], time.monotonic() - started)
+    return {"hits": [asdict(hit) for hit in hits], "seconds": list(best.values())}

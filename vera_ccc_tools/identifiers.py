@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import posixpath
 import re
 from collections.abc import Iterable
 
 _RUN = re.compile(r"\w+")
-# HTTPServer2Go is HTTP, Server, 2, Go; letters without case, as Chinese ones, stay together.
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
+# HTTPServer2Go is HTTP, Server, 2, Go.
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_FOREIGN_PART = re.compile(r"[^\W\d_]+|\d+")
 _RUN = re.compile(r"\w+")
 # Rack::Builder, app.use, App\Web\Store, axum/routing; the parts between.
 _BETWEEN = re.compile(r"::|->|[.\\/#]")
@@ -20,13 +22,17 @@ _NAME_IN_TEXT = re.compile(
     r"|\b(?:\w+::)+\w+"
 )
 STOP_WORDS = frozenset(
-    "a an and are as at be been by can do does for from had has have how if in into is it its of"
-    " on or over such than that the their them then there these they this those through to under"
-    " used uses using via was were what when where which while who why will with within".split()
+    "a about across after all also an and any are as at be been before being between both but by"
+    " can could do does done during each every for from given had has have how i if in into is"
+    " it its like may me my of on only or other our over per same should so some such than that the"
+    " their them then there these they this those through to under up used uses using via was we"
+    " were what when where whether which while who whole whose why will with within without would"
+    " you your".split()
 )
 """Words of questions that tell nothing about the code."""
 _ENDINGS = (
-    "ization ations ation ities ments ment ings ing ions ion ers ies er ed es ity s e y".split()
+    "ization ators ations ating ities ation ator ates ated ment ings ions ate ing ion ity"
+    " ers ors ies er or ed es iz s e y".split()
 )
 _STEM = 3
 """Letters that are left of a word at least when its ending goes."""
@@ -34,19 +40,27 @@ _STEM = 3
 
 @functools.lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
-    """Take the ending off a lower-case English word: ``parsing``, ``parser`` and ``parse`` agree.
+    """Take the endings off a lower-case English word: ``parsing``, ``parsers``, ``parse`` agree.
 
     Cruder than a real stemmer on purpose: `recovery` in a question has to meet `recoverer` in a
     name. What is left is always a beginning of the word.
     """
     if not word.isascii() or word.isdigit():
         return word
+    before = ""
+    while word != before:
+        before, word = word, _shorter(word)
+    return word
+
+
+def _shorter(word: str) -> str:
+    """Take one ending off, and what it doubled: ``stripping`` is ``strip``."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _STEM:
+            if ending == "s" and word[-2] in "su":
+                continue  # class, status
             word = word[: -len(ending)]
-            break
-    if len(word) > _STEM and word[-1] == word[-2] and word[-1] not in "sl":
-        return word[:-1]  # stripp(ing)
+            return word[:-1] if word[-1] == word[-2] and word[-1] not in "sl" else word
     return word
 
 
@@ -57,15 +71,25 @@ def runs(text: str) -> list[str]:
 
 def split(identifier: str) -> tuple[str, ...]:
     """The lower-case parts of a camelCase or snake_case name: ``HttpRouter`` is http, router."""
-    return tuple(part.lower() for part in _PART.findall(identifier))
+    pattern = _PART if identifier.isascii() else _FOREIGN_PART
+    return tuple(part.lower() for part in pattern.findall(identifier))
+
+
+def typed(identifier: str) -> tuple[tuple[str, str], ...]:
+    """What a name is found by, each with what stands there of it in lower case.
+
+    The stems of its parts, and the whole where it has several.
+    """
+    parts = split(identifier)
+    stems = tuple((stem(part), part) for part in parts if len(part) > 1)
+    whole = "".join(parts)
+    return (*stems, (whole, whole)) if len(parts) > 1 else stems
 
 
 @functools.lru_cache(maxsize=50_000)
 def terms(identifier: str) -> tuple[str, ...]:
-    """What a name is found by: the stems of its parts, and the whole where it has several."""
-    parts = split(identifier)
-    stems = tuple(stem(part) for part in parts if len(part) > 1)
-    return (*stems, "".join(parts)) if len(parts) > 1 else stems
+    """What a name is found by, as in `typed`."""
+    return tuple(term for term, _ in typed(identifier))
 
 
 def flat(name: str) -> str:
@@ -81,6 +105,35 @@ def names(query: str) -> tuple[tuple[str, ...], ...]:
     alone = _NAME.fullmatch(query)
     found = [alone[1]] if alone else _NAME_IN_TEXT.findall(query)
     return tuple(tuple(_BETWEEN.split(name)) for name in dict.fromkeys(found))
+
+
+# --- typing errors -------------------------------------------------------------------------------
+
+_SPELT = 5
+"""Letters that a word has at least when it is taken for another one, mistyped."""
+
+
+def spelt(word: str, runs: Iterable[str]) -> str | None:
+    """The term of the part of *runs* that is one typing error away from *word*; None for none.
+
+    An error is a letter too many, too few, another one, or two that changed places.
+    """
+    if len(word) < _SPELT:
+        return None
+    head, tail = word[:2], word[-3:]  # few of the names in a hundred chunks have either
+    near = (run for run in runs if head in run.lower() or tail in run.lower())
+    parts = {part for run in near for part in split(run)}
+    return min((stem(part) for part in parts if _one_error(word, part)), default=None)
+
+
+def _one_error(one: str, other: str) -> bool:
+    if one[0] != other[0] or abs(len(one) - len(other)) > 1:
+        return False  # hardly anybody errs in a first letter, and `across` is no `cross`
+    head = len(posixpath.commonprefix((one, other)))
+    one, other = one[head:], other[head:]
+    tail = len(posixpath.commonprefix((one[::-1], other[::-1])))
+    one, other = one[: len(one) - tail], other[: len(other) - tail]
+    return max(len(one), len(other)) <= 1 or one == other[::-1]
 
 
 # --- definitions ---------------------------------------------------------------------------------
@@ -127,7 +180,7 @@ def definition_of(wanted: Iterable[str]) -> re.Pattern[str]:
 # --- pasted code ---------------------------------------------------------------------------------
 
 _CODE = re.compile(r"[;{}=]|\w\(.*\)|=>|->|^\s*(?:#|//|/\*|\*|@)|\bdef \w|\bend\b", re.MULTILINE)
-_SHORT = 8
+_SHORT = 9
 """Characters below which a line, such as ``} else {``, is everywhere and says nothing."""
 
 

@@ -11,7 +11,7 @@ _PATHS = {
     "generated": r"""
         (^|/) (vendor|third_party|node_modules|dist|generated|__generated__) /
         | \.min\.\w+$ | \.pb\.\w+$ | _pb2(_grpc)?\.pyi?$ | [._]generated\.\w+$ | [._]g\.\w+$
-        | (^|/) [^/]* ([.-]lock(\.\w+)? | lock\.(json|yaml)) $
+        | [^/] [.-] lock (\.(json|ya?ml|toml))? $
         """,
     "test": r"""
         (^|/) (tests?|specs?|__tests__|__mocks__|testdata|fixtures|e2e) /

@@ -14,11 +14,11 @@ from __future__ import annotations
 import math
 import posixpath
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vera_ccc_tools import identifiers, kinds
+from vera_ccc_tools import identifiers, kinds, relevance
 
 if TYPE_CHECKING:
     from vera_ccc_tools.ccc import Hit
@@ -66,8 +66,6 @@ class Weights:
 WEIGHTS = Weights()
 _FUSION = 60
 """How slowly a place loses worth (the usual 60): the thirtieth has two thirds of the first's."""
-_SATURATION, _LENGTH = 1.2, 0.5
-"""BM25's usual constants: how soon repeating a word stops to count, how much length does."""
 _SPEAKERS = 4
 """Chunks that speak for their file, each half as loud as the better one before it."""
 _UNNAMED = frozenset(("__init__", "index", "main", "mod", "lib"))
@@ -99,13 +97,13 @@ class _Question:
     """What can be seen of a query by looking at it.
 
     Attributes:
-        terms: Its words, without those that every question has.
+        words: Its words without those that every question has: the term, and the word as typed.
         names: Names in the code that it asks for, each with its qualifiers before it.
         lines: Its lines, where it is pasted code.
         kinds: The kinds of files that it is about.
     """
 
-    terms: tuple[str, ...]
+    words: Mapping[str, str]
     names: tuple[tuple[str, ...], ...]
     lines: tuple[str, ...]
     kinds: frozenset[str]
@@ -113,9 +111,9 @@ class _Question:
     @classmethod
     def of(cls, query: str) -> _Question:
         kept = (run for run in identifiers.runs(query) if run.lower() not in identifiers.STOP_WORDS)
-        terms = dict.fromkeys(term for run in kept for term in identifiers.terms(run))
+        words = {term: word for run in kept for term, word in identifiers.typed(run)}
         names, lines = identifiers.names(query), identifiers.code_lines(query)
-        return cls(tuple(terms), () if lines else names, lines, kinds.asked(query))
+        return cls(words, () if lines else names, lines, kinds.asked(query))
 
 
 class _Ranking:
@@ -124,16 +122,18 @@ class _Ranking:
     def __init__(self, question: _Question, hits: Sequence[Hit], weights: Weights) -> None:
         self._question, self._hits, self._weights = question, hits, weights
         self._titles = {hit.file_path: _title(hit.file_path) for hit in hits}
-        self._counts = _word_counts(question.terms, hits, weights)
-        found = [term for term in question.terms if any(term in each for each in self._counts)]
-        # A question in another language, or mistyped, shares few words with the code: these say
-        # little then, and ccc's order has to stand.
-        self._trust = len(found) / max(1, len(question.terms))
+        paths = {path: _path_words(path, weights) for path in self._titles}
+        contents = [hit.content for hit in hits]
+        extras = [paths[hit.file_path] for hit in hits]
+        self._relevance = relevance.Relevance(question.words, contents, extras)
 
     def scores(self) -> list[float]:
         """What each of the hits counts."""
         signals = zip(self._places(), self._words(), self._title_matches(), strict=True)
-        scores = [place + self._trust * (words + title) for place, words, title in signals]
+        # A question in another language shares few words with the code: these say little then, and
+        # ccc's order has to stand.
+        trust = self._relevance.trust
+        scores = [place + trust * (words + title) for place, words, title in signals]
         scores = _sum(scores, self._named())
         kept = {path: self._kept(path) for path in self._titles}
         scores = [
@@ -150,7 +150,7 @@ class _Ranking:
 
         Places alone would make little of a chunk that has far more of the words than the second.
         """
-        amounts = _bm25(self._question.terms, self._counts)
+        amounts = self._relevance.amounts()
         most = max(amounts) or 1.0
         words = [0.0] * len(amounts)
         for place, at in enumerate(_best_first(amounts)):
@@ -160,8 +160,8 @@ class _Ranking:
 
     def _title_matches(self) -> list[float]:
         """How much of the file's name the question says, and how much of the question it is."""
-        rarity = _rarity(self._question.terms, list(self._titles.values()))
-        whole = sum(weight for weight in rarity.values()) or 1.0
+        rarity = relevance.rarity(self._relevance.terms, list(self._titles.values()))
+        whole = sum(rarity.values()) or 1.0
         matches = {}
         for path, title in self._titles.items():
             said = [term for term in rarity if term in title]
@@ -228,82 +228,14 @@ def _sum(one: Iterable[float], other: Iterable[float]) -> list[float]:
     return [a + b for a, b in zip(one, other, strict=True)]
 
 
-# --- words ---------------------------------------------------------------------------------------
+# --- paths ---------------------------------------------------------------------------------------
 
 
-# BM25 is written out here: the libraries that have it bring NumPy, whose import alone takes longer
-# than a hundred rankings, and rank whole collections rather than a hundred chunks.
-
-
-def _word_counts(
-    terms: Sequence[str], hits: Sequence[Hit], weights: Weights
-) -> list[dict[str, float]]:
-    """How often each hit has each of the *terms*; those in a long chunk count less."""
-    contents = [Counter(identifiers.runs(hit.content)) for hit in hits]
-    paths = {hit.file_path: _path_runs(hit.file_path, weights) for hit in hits}
-    lengths = [sum(runs.values()) for runs in contents]
-    usual = sum(lengths) / len(lengths) or 1.0
-    every: set[str] = set().union(*contents, *paths.values())
-    terms_of = _terms_of(every, terms)
-    counts = []
-    for hit, runs, length in zip(hits, contents, lengths, strict=True):
-        count: dict[str, float] = {}
-        _count(count, runs, terms_of, 1 / (1 - _LENGTH + _LENGTH * length / usual))
-        _count(count, paths[hit.file_path], terms_of, 1.0)
-        counts.append(count)
-    return counts
-
-
-def _path_runs(path: str, weights: Weights) -> dict[str, float]:
+def _path_words(path: str, weights: Weights) -> dict[str, float]:
     """The words of a path, with what they count."""
     directory, name = posixpath.split(path)
     runs = dict.fromkeys(identifiers.runs(directory), weights.path)
     return runs | dict.fromkeys(identifiers.runs(name), weights.name)
-
-
-def _terms_of(runs: Iterable[str], wanted: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The *wanted* terms that each of the *runs* has, for those that have one."""
-    terms_of = {}
-    for run in runs:
-        lowered = run.lower()
-        # A stem begins its word: few of the names in a chunk have to be taken apart.
-        if any(term in lowered for term in wanted):
-            terms_of[run] = tuple(term for term in identifiers.terms(run) if term in wanted)
-    return terms_of
-
-
-def _count(
-    count: dict[str, float],
-    runs: Mapping[str, float],
-    terms_of: Mapping[str, tuple[str, ...]],
-    weight: float,
-) -> None:
-    """Add what *runs* has of the terms, times *weight*, to *count*."""
-    for run, times in runs.items():
-        for term in terms_of.get(run, ()):
-            count[term] = count.get(term, 0.0) + times * weight
-
-
-def _rarity(terms: Iterable[str], documents: Sequence[Container[str]]) -> dict[str, float]:
-    """BM25's weight of each of the *terms* that some of the *documents* have."""
-    rarity = {}
-    for term in terms:
-        having = sum(term in document for document in documents)
-        if having:
-            rarity[term] = math.log(1 + (len(documents) - having + 0.5) / (having + 0.5))
-    return rarity
-
-
-def _bm25(terms: Iterable[str], counts: Sequence[Mapping[str, float]]) -> list[float]:
-    rarity = _rarity(terms, counts)
-    return [
-        sum(
-            weight * count[term] / (_SATURATION + count[term])
-            for term, weight in rarity.items()
-            if term in count
-        )
-        for count in counts
-    ]
 
 
 def _bare_name(path: str) -> str:
