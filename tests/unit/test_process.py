@@ -98,7 +98,7 @@ def test_a_deadline_ends_the_child_within_a_second(tmp_path: Path) -> None:
     done = run(python(code), deadline=1.0)
     assert done.ended == "deadline"
     assert 1.0 <= time.monotonic() - started < 2.0
-    assert not alive(pid_in(path))
+    until(lambda: not alive(pid_in(path)), 1.0)
 
 
 def test_what_was_printed_before_the_deadline_is_kept() -> None:
@@ -166,7 +166,7 @@ def test_a_cancel_from_another_thread_ends_the_child_within_a_second(tmp_path: P
         cancel.press()
         assert running.result(timeout=5).ended == "cancel"
     assert time.monotonic() - started < 1.0
-    assert not alive(pid)
+    until(lambda: not alive(pid), 1.0)
 
 
 def test_nothing_starts_under_a_pressed_button(tmp_path: Path) -> None:
@@ -205,7 +205,11 @@ FLOOD = """
     assert told.rest.stat().st_size == streams.REST_LIMIT
     told.discard_rest()
     assert not told.rest.exists()
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    try:  # getrusage tells of the parent's memory too, from before this program was loaded
+        lines = Path("/proc/self/status").read_text().splitlines()
+        print(next(line.split()[1] for line in lines if line.startswith("VmHWM:")))
+    except OSError:
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 """
 
 
@@ -219,7 +223,7 @@ def test_200_mb_on_a_stream_cost_bounded_memory_and_a_bounded_file(descriptor: s
         check=False,
     )
     assert done.returncode == 0, done.stderr.decode()
-    kilobytes = int(done.stdout) // (1024 if sys.platform == "darwin" else 1)
+    kilobytes = int(done.stdout)
     assert kilobytes < 100 * 1024
 
 
@@ -336,7 +340,7 @@ def test_an_interrupt_ends_the_child(tmp_path: Path) -> None:
     victim, child = _victim(tmp_path / "pid")
     victim.send_signal(signal.SIGINT)
     assert victim.wait(10) == -signal.SIGINT
-    assert not alive(child)
+    until(lambda: not alive(child), 2.0)
 
 
 def test_a_stuck_reader_is_given_up_without_an_error(tmp_path: Path) -> None:

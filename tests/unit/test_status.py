@@ -60,7 +60,7 @@ def test_without_ccc_the_text_says_how_to_install_it(told: Told, tmp_path: Path)
     ("repository", "cwd", "call"),
     [
         (None, "a", "call ccc_init, then ccc_index;"),
-        ("a", "a", "call ccc_init, then ccc_index;"),
+        ("a", "a", "call ccc_index;"),
         ("a", "a/b", "call ccc_index;"),
     ],
 )
