@@ -74,7 +74,7 @@ def _sync(options: argparse.Namespace) -> int:
             f"{cwd} belongs to no ccc project.",
             "Run `ccc init` in the project's root first.",
         )
-    report = gitignore_sync.sync(root, dry_run=options.dry_run)
+    report = gitignore_sync.sync(root, dry_run=options.dry_run, tracked_ignored=True)
     _print(json.dumps(report.to_json(), indent=2) if options.json else report.render())
     return 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,8 +14,12 @@ from vera_ccc_tools.ccc import Ccc
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.session import SYNC_SWITCH, Answer, Call, Session
 
-_CCC = ("ccc", "SQLite extensions")
-"""The checks without which ccc's own ones cannot work."""
+_CCC, _PYTHON, _DAEMON = _NEEDED = ("ccc", "SQLite extensions", "daemon")
+"""The checks without which ccc's own ones cannot work, or would wait in vain."""
+_PATIENCE = {"VERA_CCC_TIMEOUT_STATUS": "15"}
+"""A status may be late; whether there is any answer at all is worth more time."""
+MOST_NAMED = 5
+"""Files that are named where there are many."""
 _EXTENSIONS = "import sqlite3; print(hasattr(sqlite3.Connection, 'enable_load_extension'))"
 
 
@@ -47,7 +51,7 @@ def doctor(session: Session, call: Call, arguments: DoctorArguments) -> Answer:
     for check in _checks(session, call):
         checks.append(check)
         call.progress(f"Checked {check.name}")
-    if all(check.ok for check in checks if check.name in _CCC):
+    if all(check.ok for check in checks if check.name in _NEEDED):
         own, report = _own_checks_of_ccc(session, call, verbose=arguments.verbose)
         checks.extend(own)
     failed = [check for check in checks if not check.ok]
@@ -63,10 +67,10 @@ def doctor(session: Session, call: Call, arguments: DoctorArguments) -> Answer:
 
 
 def _checks(session: Session, call: Call) -> Iterator[Check]:
-    yield _checked(_CCC[0], lambda: _ccc(session, call))
+    yield _checked(_CCC, lambda: _ccc(session, call))
     installed = _is_installed(session)
     if installed:
-        yield _checked(_CCC[1], lambda: _extensions(session, call))
+        yield _checked(_PYTHON, lambda: _extensions(session, call))
     yield _checked("git", lambda: _git(session, call))
     yield _global_settings(session)
     root = project.find_root(call.cwd)
@@ -74,7 +78,12 @@ def _checks(session: Session, call: Call) -> Iterator[Check]:
     if root is not None:
         yield _checked("ignore rules", lambda: _sync_state(session, call, root))
     if installed:
-        yield _checked("daemon", lambda: _daemon(session, call))
+        yield _checked(_DAEMON, lambda: _daemon(session, call))
+
+
+def _patient(session: Session) -> Ccc:
+    found = session.ccc()
+    return Ccc(found.executable, {**found.environ, **_PATIENCE})
 
 
 def _is_installed(session: Session) -> bool:
@@ -95,15 +104,15 @@ def _checked(name: str, look: Callable[[], Check]) -> Check:
 
 
 def _ccc(session: Session, call: Call) -> Check:
-    ccc = session.ccc()
+    ccc = _patient(session)
     version = ccc.version(cancel=call.cancel)
     numbers = tuple(int(each) for each in re.findall(r"\d+", version)[:3])
     seen = f"{ccc.executable}, version {version}"
-    return Check(_CCC[0], numbers >= (0, 2, 39), seen, faults.UPGRADE)
+    return Check(_CCC, numbers >= (0, 2, 39), seen, faults.UPGRADE)
 
 
 def _extensions(session: Session, call: Call) -> Check:
-    name = _CCC[1]
+    name = _PYTHON
     python = interpreter(session.ccc().executable)
     if python is None:
         return Check(name, ok=True, seen="ccc's Python was not found, so this was not looked at")
@@ -161,26 +170,34 @@ def _project(session: Session, cwd: Path, root: Path | None) -> Check:
 def _sync_state(session: Session, call: Call, root: Path) -> Check:
     if session.environ.get(SYNC_SWITCH, "").strip() == "0":
         return Check("ignore rules", ok=True, seen=f"the sync is turned off by {SYNC_SWITCH}=0")
-    report = session.syncer().sync(root, cancel=call.cancel, dry_run=True)
+    report = session.syncer().sync(root, cancel=call.cancel, dry_run=True, tracked_ignored=True)
     if report.warnings:
         return Check("ignore rules", ok=False, seen=" ".join(report.warnings))
     due = len(report.added) + len(report.removed)
     seen = "ccc's exclusions equal git's"
     if due:
         seen = f"{output.counted(due, 'entry', 'entries')} will change at the next search"
+    if report.tracked_ignored:
+        seen += f"; {_hidden(report.tracked_ignored)}"
     return Check("ignore rules", ok=True, seen=seen)
+
+
+def _hidden(paths: Sequence[str]) -> str:
+    """Name files that ccc leaves out by its own reading of the ignore files, which comes first."""
+    named = ", ".join(output.clean_line(path) for path in paths[:MOST_NAMED])
+    more = f" and {len(paths) - MOST_NAMED:,} more" if len(paths) > MOST_NAMED else ""
+    files = output.counted(len(paths), "tracked file")
+    return f"{files} will not be found, since an ignore rule matches: {named}{more}"
 
 
 def _daemon(session: Session, call: Call) -> Check:
     if not project.is_file(project.global_settings_path(session.environ)):
-        return Check("daemon", ok=True, seen="not asked: without global settings it does not work")
+        return Check(_DAEMON, ok=True, seen="not asked: without global settings it does not work")
     was_up = daemon.is_up(session.environ)
-    ccc = Ccc(session.ccc().executable, {**session.ccc().environ, "VERA_CCC_TIMEOUT_STATUS": "15"})
-    loaded = ccc.loaded_projects(cancel=call.cancel)
+    loaded = _patient(session).loaded_projects(cancel=call.cancel)
     state = "answers" if was_up else "was started, and answers"
-    return Check(
-        "daemon", ok=True, seen=f"{state}; {output.counted(len(loaded), 'project')} loaded"
-    )
+    seen = f"{state}; {output.counted(len(loaded), 'project')} loaded"
+    return Check(_DAEMON, ok=True, seen=seen)
 
 
 def _own_checks_of_ccc(session: Session, call: Call, *, verbose: bool) -> tuple[list[Check], str]:

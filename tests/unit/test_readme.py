@@ -1,0 +1,52 @@
+"""What the README and the package say of the tools is what the table says."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from helpers import ROOT
+from vera_ccc_tools import ccc
+from vera_ccc_tools.tools import TOOLS
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_the_table_of_tools_names_each_argument_with_its_default(tool: object) -> None:
+    from vera_ccc_tools.tools import Tool
+
+    assert isinstance(tool, Tool)
+    row = re.search(rf"^\| `{tool.name}` \| (.*?) \|", README, re.MULTILINE)
+    assert row is not None
+    shown = dict(re.findall(r"`(\w+)`(?: [^`(]*)?(?:\(([^)]*)\))?", row[1]))
+    properties = tool.schema["properties"]
+    assert list(shown) == list(properties)
+    for name, described in properties.items():
+        default = described.get("default", "")
+        assert shown[name] == (default if isinstance(default, str) else json.dumps(default))
+
+
+@pytest.mark.parametrize("command", ccc.DEADLINES)
+def test_the_table_of_settings_names_each_deadline(command: str) -> None:
+    rows = [line for line in README.splitlines() if "VERA_CCC_TIMEOUT_STATUS" in line]
+    assert len(rows) == 1
+    names = re.findall(r"_(STATUS|SEARCH|INIT|DOCTOR|INDEX)`", rows[0])
+    seconds = [float(each) for each in re.findall(r"\d+", rows[0].rsplit("|", 2)[1])]
+    assert dict(zip(names, seconds, strict=True))[command.upper()] == ccc.DEADLINES[command]
+
+
+def test_every_script_that_the_smoke_needs_is_packed() -> None:
+    packed = json.loads((ROOT / "package.json").read_text(encoding="utf-8"))["files"]
+    needed, seen = ["scripts/smoke.py"], set()
+    while needed:
+        name = needed.pop()
+        seen.add(name)
+        assert name in packed
+        source = (ROOT / name).read_text(encoding="utf-8")
+        found = re.findall(r"^(?:from|import) (\w+)", source, re.MULTILINE)
+        found += re.findall(r"\"scripts\" / \"(\w+)\.py\"", source)
+        paths = [f"scripts/{each}.py" for each in found]
+        needed += [each for each in paths if (ROOT / each).is_file() and each not in seen]
