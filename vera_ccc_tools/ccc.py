@@ -228,14 +228,15 @@ class Ccc:
             f" What it printed after the first {len(each.head):,} bytes is in {each.rest}."
             for each in rests
         )
-        return Failure(failure.code, failure.message + kept, failure.hint)
+        failure = Failure(failure.code, failure.message + kept, failure.hint)
+        return self._with_last_words(failure) if failure.code == "daemon_failed" else failure
 
     def _said(self, text: str) -> str:
         """What ccc printed, as it may be told: clean, and without the user's keys."""
         return redact(replies.without_log(clean(text)), self.environ)
 
     def _with_last_words(self, failure: Failure) -> Failure:
-        if failure.code != "daemon_lost":
+        if failure.code not in ("daemon_lost", "daemon_failed"):
             return failure
         log = project.daemon_log_path(self.environ)
         words = shorten(self._said(daemon.last_words(self.environ)), 300)

@@ -142,7 +142,7 @@ FAULTS = (
         r"(Daemon process exited before it became ready|Daemon did not start in time"
         r"|daemon crashed \d+ times in a row)",
         "ccc's daemon does not come up: {1}.",
-        "Call ccc_doctor; the daemon's log tells why.",
+        "Ask the user to run `ccc doctor` in a terminal; the daemon's log tells why.",
     ),
     Fault(
         "daemon_lost",
