@@ -131,6 +131,28 @@ def test_a_hanging_command_costs_its_check_only(
     assert "`ccc doctor` did not answer within 0.4 s" in text.split("\n")[0]
 
 
+def test_a_daemon_that_does_not_answer_is_not_waited_for_twice(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "_PATIENCE", {"VERA_CCC_TIMEOUT_STATUS": "0.4"})
+    session, fake = make(body=f"{VERSION}\nif argv[0] == 'daemon': time.sleep(600)")
+    text, result = ask(session, make_project(tmp_path / "p"))
+    assert "First problem: daemon: `ccc daemon` did not answer within 0.4 s" in text.split("\n")[0]
+    assert "ccc daemon restart" in text
+    assert list(names(result))[-1] == "daemon"
+    assert ["doctor"] not in fake.argvs()
+
+
+def test_a_daemon_that_does_not_come_up_is_told_with_the_last_words_of_its_log(
+    make: Make, tmp_path: Path, isolated_user: Path
+) -> None:
+    log = write_file(isolated_user / ".cocoindex_code" / "daemon.log", "x\nValueError: the cause\n")
+    said = "Error: Daemon process exited before it became ready."
+    session, _ = make(body=f"{VERSION}\nif argv[0] == 'daemon': sys.exit({said!r})")
+    text, _ = ask(session, make_project(tmp_path / "p"))
+    assert f"{log} ends: 'ValueError: the cause'" in text.split("\n")[0]
+
+
 def test_verbose_asks_ccc_for_tracebacks(make: Make, tmp_path: Path) -> None:
     session, fake = make()
     ask(session, tmp_path, verbose=True)
