@@ -12,14 +12,11 @@ _RUN = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _FOREIGN_PART = re.compile(r"[^\W\d_]+|\d+")
 _RUN = re.compile(r"\w+")
-# Rack::Builder, app.use, App\Web\Store, axum/routing; the parts between.
-_BETWEEN = re.compile(r"::|->|[.\\/#]")
 # A query that is nothing but a name, perhaps a qualified or a called one.
-_NAME = re.compile(r"\s*((?:[\w$@]+(?:::|->|[.\\/#]))*[\w$@]+)(?:\(\))?\s*")
-# Within a sentence: camelCase, snake_case, a::b, called().
+_NAME = re.compile(r"\s*(?:[\w$@]+(?:::|->|[.\\/#]))*([\w$@]+)(?:\(\))?\s*")
+# Within a sentence: camelCase, snake_case, called(), a::b.
 _NAME_IN_TEXT = re.compile(
-    r"\b(?:\w+(?:::|->))*(?:(?:\w+_\w+|[a-z0-9]+[A-Z]\w*|[A-Z]+[a-z0-9]+[A-Z]\w*)\b|\w+(?=\(\)))"
-    r"|\b(?:\w+::)+\w+"
+    r"\b(\w+_\w+\b|[a-z0-9]+[A-Z]\w*|[A-Z]+[a-z0-9]+[A-Z]\w*|\w+(?=\(\)))|(?<=::)(\w+)"
 )
 STOP_WORDS = frozenset(
     "a about across after all also an and any are as at be been before being between both but by"
@@ -92,19 +89,16 @@ def terms(identifier: str) -> tuple[str, ...]:
     return tuple(term for term, _ in typed(identifier))
 
 
-def flat(name: str) -> str:
-    """A name without case and separators: ``HttpRouter`` and ``http_router`` are one."""
-    return "".join(split(name))
-
-
-def names(query: str) -> tuple[tuple[str, ...], ...]:
+def names(query: str) -> tuple[str, ...]:
     """The names that *query* asks for: itself, or those that stand in its text.
 
-    Each with what qualifies it: ``Rack::Builder`` is Rack, Builder.
+    Of a qualified one, such as ``Rack::Builder``, the last part.
     """
     alone = _NAME.fullmatch(query)
-    found = [alone[1]] if alone else _NAME_IN_TEXT.findall(query)
-    return tuple(tuple(_BETWEEN.split(name)) for name in dict.fromkeys(found))
+    if alone:
+        return (alone[1],)
+    found = (match[1] or match[2] for match in _NAME_IN_TEXT.finditer(query))
+    return tuple(dict.fromkeys(found))
 
 
 # --- typing errors -------------------------------------------------------------------------------

@@ -36,7 +36,6 @@ class Weights:
         path, name: How often a word of the directories, or of the file's name, counts in BM25.
         title: A file whose name consists of words of the question.
         definition: A chunk that defines a name of the question.
-        namesake: A file that is called as a name of the question, or what qualifies it, is.
         pasted: A chunk that holds all the lines of pasted code.
         file: A file with the best chunks, for each of its chunks.
         crowd: What each further chunk of a file keeps of its score.
@@ -50,7 +49,6 @@ class Weights:
     name: float = 3.0
     title: float = 0.5
     definition: float = 2.0
-    namesake: float = 1.0
     pasted: float = 4.0
     file: float = 0.5
     crowd: float = 0.7
@@ -98,13 +96,13 @@ class _Question:
 
     Attributes:
         words: Its words without those that every question has: the term, and the word as typed.
-        names: Names in the code that it asks for, each with its qualifiers before it.
+        names: Names in the code that it asks for.
         lines: Its lines, where it is pasted code.
         kinds: The kinds of files that it is about.
     """
 
     words: Mapping[str, str]
-    names: tuple[tuple[str, ...], ...]
+    names: tuple[str, ...]
     lines: tuple[str, ...]
     kinds: frozenset[str]
 
@@ -134,7 +132,7 @@ class _Ranking:
         # ccc's order has to stand.
         trust = self._relevance.trust
         scores = [place + trust * (words + title) for place, words, title in signals]
-        scores = _sum(scores, self._named())
+        scores = _sum(scores, self._defined())
         kept = {path: self._kept(path) for path in self._titles}
         scores = [
             score * kept[hit.file_path] for score, hit in zip(scores, self._hits, strict=True)
@@ -169,14 +167,12 @@ class _Ranking:
             matches[path] = self._weights.title * len(said) / max(1, len(title)) * math.sqrt(share)
         return [matches[hit.file_path] for hit in self._hits]
 
-    def _named(self) -> list[float]:
+    def _defined(self) -> list[float]:
         if not self._question.names:
             return [0.0] * len(self._hits)
-        flat = {identifiers.flat(part) for name in self._question.names for part in name}
-        pattern = identifiers.definition_of(name[-1] for name in self._question.names)
+        pattern = identifiers.definition_of(self._question.names)
         return [
-            self._weights.namesake * (identifiers.flat(_bare_name(hit.file_path)) in flat)
-            + self._weights.definition * (pattern.search(hit.content) is not None)
+            self._weights.definition * (pattern.search(hit.content) is not None)
             for hit in self._hits
         ]
 

@@ -7,8 +7,9 @@ rankings, and are made for whole collections.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
 from vera_ccc_tools import identifiers
 
@@ -37,9 +38,8 @@ class Relevance:
         """
         chunks = [Counter(identifiers.runs(content)) for content in contents]
         every: set[str] = set().union(*chunks, *extras)
-        self.terms = _found(wanted, every)
+        self.terms, terms_of = _found(wanted, every)
         self.trust = len(self.terms) / max(1, len(wanted))
-        terms_of = _terms_of(every, self.terms)
         lengths = [sum(chunk.values()) for chunk in chunks]
         usual = sum(lengths) / max(1, len(lengths)) or 1.0
         self._counts: list[dict[str, float]] = []
@@ -72,22 +72,29 @@ def rarity(terms: Iterable[str], documents: Sequence[Container[str]]) -> dict[st
     return weights
 
 
-def _found(wanted: Mapping[str, str], runs: Iterable[str]) -> tuple[str, ...]:
+TermsOf = Mapping[str, tuple[str, ...]]
+"""The terms that a word of the code has, for those words that have one."""
+
+
+def _found(wanted: Mapping[str, str], runs: Collection[str]) -> tuple[tuple[str, ...], TermsOf]:
     """The *wanted* terms that *runs* have; for another, what they have in nearly its spelling."""
-    there = {term for terms in _terms_of(runs, tuple(wanted)).values() for term in terms}
-    found = (
+    terms_of = _terms_of(runs, tuple(wanted))
+    there = {term for terms in terms_of.values() for term in terms}
+    meant = [
         term if term in there else identifiers.spelt(typed, runs) for term, typed in wanted.items()
-    )
-    return tuple(dict.fromkeys(term for term in found if term is not None))
+    ]
+    found = tuple(dict.fromkeys(term for term in meant if term is not None))
+    return found, terms_of if there.issuperset(found) else _terms_of(runs, found)
 
 
-def _terms_of(runs: Iterable[str], wanted: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The *wanted* terms that each of the *runs* has, for those that have one."""
+def _terms_of(runs: Iterable[str], wanted: Sequence[str]) -> TermsOf:
+    if not wanted:
+        return {}
+    # A stem begins its word: few of the names in a chunk have to be taken apart.
+    near = re.compile("|".join(map(re.escape, wanted)))
     terms_of = {}
     for run in runs:
-        lowered = run.lower()
-        # A stem begins its word: few of the names in a chunk have to be taken apart.
-        if any(term in lowered for term in wanted):
+        if near.search(run.lower()):
             terms_of[run] = tuple(term for term in identifiers.terms(run) if term in wanted)
     return terms_of
 
@@ -95,7 +102,7 @@ def _terms_of(runs: Iterable[str], wanted: Sequence[str]) -> dict[str, tuple[str
 def _count(
     count: dict[str, float],
     runs: Mapping[str, float],
-    terms_of: Mapping[str, tuple[str, ...]],
+    terms_of: TermsOf,
     weight: float,
 ) -> None:
     """Add what *runs* has of the terms, times *weight*, to *count*."""
