@@ -25,8 +25,8 @@ from vera_ccc_tools.errors import Failure
 ROOT = Path(__file__).resolve().parent.parent
 QUESTIONS = ROOT / "tests" / "data" / "answers.json"
 RESULTS = 10
-NEUTRAL_ONES = {"crowd", "depth", "test", "document", "example", "generated", "index", "asked"}
-"""Weights that multiply: 1 turns them off, as 0 does the others."""
+MULTIPLIERS = {"crowd", "depth", "test", "document", "example", "generated", "index", "asked"}
+"""Weights that 1 turns off, as 0 does the others."""
 
 Order = Callable[[Asked], Sequence[Hit]]
 
@@ -123,7 +123,7 @@ def print_ablation(groups: Mapping[str, Sequence[Asked]]) -> None:
     print(f"{'':22}" + "".join(f"{name[:9]:>10}" for name in columns))
     whole = {name: measure(asked, of_ours()).gain for name, asked in columns.items()}
     print(f"{'(the whole)':22}" + "".join(f"{gain:10.3f}" for gain in whole.values()))
-    for name, order in _ablations():
+    for name, order in ablations():
         changes = (measure(asked, order).gain - whole[group] for group, asked in columns.items())
         print(f"{name:22}" + "".join(f"{_change(change):>10}" for change in changes))
 
@@ -132,16 +132,17 @@ def _change(change: float) -> str:
     return f"{change:+.3f}" if abs(change) >= 0.0005 else "·"
 
 
-def _ablations() -> Iterable[tuple[str, Order]]:
+def ablations() -> Iterable[tuple[str, Order]]:
+    """Our order without one signal, for each of them, with its name and weight."""
     for field in fields(ranking.Weights):
-        neutral = 1.0 if field.name in NEUTRAL_ONES else 0.0
+        neutral = 1.0 if field.name in MULTIPLIERS else 0.0
         weights = replace(ranking.WEIGHTS, **{field.name: neutral})
         yield f"{field.name} {getattr(ranking.WEIGHTS, field.name):g}", of_ours(weights)
 
     def unmerged(asked: Asked) -> Sequence[Hit]:
         return ranking.rank(asked.question.text, asked.hits)
 
-    yield "joining, three a file", unmerged
+    yield "joining", unmerged
 
 
 # --- bounds --------------------------------------------------------------------------------------

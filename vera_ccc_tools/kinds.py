@@ -27,8 +27,8 @@ _PATHS = {
 _QUESTIONS = {
     "test": r"\b (tests? | tested | testing | specs? | mocks? | fixtures? | benchmarks?) \b",
     "example": r"\b (examples? | samples? | demos?) \b",
-    "document": r"""\b (docs? | documentation | documents? | documented | readme | guides? | manual
-        | tutorials? | quickstart | changelog | changes | faqs? | release\ notes | policy ) \b""",
+    "document": r"""\b (docs? | documentation | documents? | documented | readme | guides?
+        | tutorials? | quickstart | changelog | release\ notes | faqs? ) \b""",
 }
 
 

@@ -55,10 +55,10 @@ class Weights:
     depth: float = 0.98
     test: float = 0.5
     document: float = 0.5
-    example: float = 0.6
+    example: float = 0.5
     generated: float = 0.5
     index: float = 0.7
-    asked: float = 1.3
+    asked: float = 1.2
 
 
 WEIGHTS = Weights()
