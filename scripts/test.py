@@ -106,6 +106,7 @@ class Run:
             "PYTHONPATH": str(ROOT),
             "PYTHONUTF8": "1",
             "PIP_CACHE_DIR": str(self.cache / "pip"),
+            "HYPOTHESIS_STORAGE_DIRECTORY": str(self.cache / "hypothesis"),
             "RUFF_CACHE_DIR": str(self.cache / "ruff"),
             "MYPY_CACHE_DIR": str(self.cache / "mypy"),
             "VERA_CCC_TEST_RUN": str(self.directory),
