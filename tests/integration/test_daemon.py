@@ -145,11 +145,14 @@ def _waits(process: psutil.Process) -> bool:
         return False
 
 
-def test_an_index_that_was_reset_under_the_daemon_is_told_with_the_remedy(
+def test_an_index_that_was_reset_under_the_daemon_is_built_anew_or_told_with_the_remedy(
     ccc_home: dict[str, str], root: Path
 ) -> None:
     located(ccc_home).index(root)
     located(ccc_home)._run(["reset", "-f"], root, "index", None)
     result = tools.call_tool(Session(ccc_home), "ccc_index", {}, Call(root))
-    assert result["details"] == {"code": "index_open_elsewhere"}
-    assert "ccc daemon restart" in result["content"][0]["text"]
+    if result["isError"]:  # where the daemon has not let go of the old index by itself
+        assert result["details"] == {"code": "index_open_elsewhere"}
+        assert "ccc daemon restart" in result["content"][0]["text"]
+    else:
+        assert result["details"]["files"] == 1
