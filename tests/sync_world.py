@@ -171,11 +171,13 @@ def law_breakers(
     before = oracle.walk(files, include, exclude)
     after = oracle.walk(files, *oracle.settings(root))
     negations = [pattern for pattern in exclude or () if pattern.startswith("!")]
-    asked_for = oracle.walk(files, None, ["**", *negations]) if negations else {}
+    # The one exception: what a `!` pattern of the user's own matches.
+    asked = oracle.ask(include=None, exclude=["**", *negations], files=files)["files"]
+    asked_for = dict(zip(files, asked, strict=True))
     found = []
     for path in files:
         wanted = before[path] and path not in ignored
-        if after[path] and not wanted and not (before[path] and asked_for.get(path)):
+        if after[path] and not wanted and not (before[path] and asked_for[path]):
             found.append(f"leaked: {path!r}")
         elif wanted and not after[path]:
             found.append(f"hidden: {path!r}")

@@ -86,10 +86,11 @@ class Names:
         named = st.builds(str.format, st.sampled_from(FORMS), names | joined)
         return named | st.sampled_from(GENERAL)
 
-    def rules(self) -> st.SearchStrategy[dict[tuple[str, ...], list[str]]]:
-        below = st.dictionaries(
-            self.directory(), st.lists(self.rule(), min_size=1, max_size=3), max_size=2
-        )
+    def rules(
+        self, directories: list[tuple[str, ...]]
+    ) -> st.SearchStrategy[dict[tuple[str, ...], list[str]]]:
+        lines = st.lists(self.rule(), min_size=1, max_size=3)
+        below = st.dictionaries(st.sampled_from(directories), lines, max_size=3)
         top = st.lists(self.rule(), min_size=1, max_size=5)
         return st.builds(lambda rest, lines: {**rest, (): lines}, below, top)
 
@@ -130,8 +131,9 @@ def worlds(draw: st.DrawFn) -> World:
     )
     files = tuple(dict.fromkeys(draw(st.lists(names.file(), min_size=8, max_size=25))))
     forced = draw(st.lists(st.integers(0, 2), min_size=len(files), max_size=len(files)))
-    nested = draw(st.lists(names.directory(), max_size=2))
-    rules = draw(st.tuples(names.rules(), names.rules()))
+    places = sorted({path[:depth] for path in files for depth in range(len(path))})
+    nested = draw(st.lists(st.sampled_from(places), max_size=2))
+    rules = draw(st.tuples(names.rules(places), names.rules(places)))
     limits = draw(st.tuples(st.sampled_from([500, 3, 0]), st.sampled_from([200, 0])))
     return World(
         files, tuple(one == 0 for one in forced), tuple(nested), rules, draw(_settings()), limits
