@@ -133,7 +133,10 @@ def worlds(draw: st.DrawFn) -> World:
     forced = draw(st.lists(st.integers(0, 2), min_size=len(files), max_size=len(files)))
     places = sorted({path[:depth] for path in files for depth in range(len(path))})
     nested = draw(st.lists(st.sampled_from(places), max_size=2))
-    rules = draw(st.tuples(names.rules(places), names.rules(places)))
+    rules = tuple(
+        {**{place: [draw(names.rule())] for place in nested}, **draw(names.rules(places))}
+        for _ in range(2)
+    )
     limits = draw(st.tuples(st.sampled_from([500, 3, 0]), st.sampled_from([200, 0])))
     return World(
         files, tuple(one == 0 for one in forced), tuple(nested), rules, draw(_settings()), limits
