@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from vera_ccc_tools import languages, merging, output, ranking
 from vera_ccc_tools.arguments import SearchArguments
 from vera_ccc_tools.ccc import Ccc, Hit, Progress, Query
+from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.process import Cancel
 from vera_ccc_tools.refresh import Found
 from vera_ccc_tools.session import Answer, Call, Session
@@ -20,8 +21,11 @@ if TYPE_CHECKING:
     from vera_ccc_tools.paths import PathFilter
 
 Refreshed = Callable[[Progress | None], None]
-GROWTH = 8
-"""How many times more is asked of ccc where too few of its hits are of the wanted path."""
+WINDOWS = (400, 2000)
+"""Hits asked of ccc at a time where they are filtered afterwards, at first and further on."""
+MOST_LOOKED_AT = 30_000
+"""Hits that are filtered at most; a path that so few of the best match should be named closer."""
+_CUT = f"Only the best {MOST_LOOKED_AT:,} chunks were looked through for `path`; name it closer."
 MAX_FILE = 4 * 1024 * 1024
 """Bytes of a file that are read to show its lines whole."""
 KNN_LIMIT = 4096
@@ -35,10 +39,12 @@ class Page:
     Attributes:
         hits: At most as many as were asked for.
         more: Whether there are further ones.
+        cut: Whether ccc had further hits that were not looked at.
     """
 
     hits: tuple[Hit, ...]
     more: bool
+    cut: bool = False
 
 
 def search(session: Session, call: Call, arguments: SearchArguments) -> Answer:
@@ -54,15 +60,25 @@ def search(session: Session, call: Call, arguments: SearchArguments) -> Answer:
     within = _within(arguments.path, call.cwd, root)
     target = _Target(ccc, root, _Wanted(arguments, wanted, within))
     refresher = session.refresher()
+    if any(name not in languages.KNOWN for name in wanted):
+        session.sync(root, call, always=False)
+        _check_languages(ccc, root, call, wanted)
     if arguments.refresh_index:
         found = refresher.find(ccc, root, call, target.page)
     else:
         found = refresher.as_is(ccc, root, call, target.page)
-    page = found.value
-    if not page.hits and wanted and arguments.offset == 0:
-        status = ccc.status(root, cancel=call.cancel)
-        languages.check(wanted, tuple(name for name, _ in status.languages))
+    if not found.value.hits and wanted and arguments.offset == 0:
+        _check_languages(ccc, root, call, wanted)
     return _answer(found, arguments, _View(root, call.cwd), started)
+
+
+def _check_languages(ccc: Ccc, root: Path, call: Call, wanted: tuple[str, ...]) -> None:
+    try:
+        indexed = ccc.status(root, cancel=call.cancel).languages
+    except Failure:
+        call.cancel.check()
+        return  # a status that is late is no reason to fail a search
+    languages.check(wanted, tuple(name for name, _ in indexed))
 
 
 def _within(path: str | None, cwd: Path, root: Path) -> PathFilter | None:
@@ -89,16 +105,22 @@ class _Target:
     def page(self, cancel: Cancel, refreshed: Refreshed | None) -> Page:
         """The wanted page: of our order as far as ccc's best hits go, then of ccc's own."""
         arguments = self.wanted.arguments
-        end = arguments.offset + arguments.limit + 1
+        source = _Source(self, cancel, refreshed)
         if arguments.rank == "ccc":
-            results = self._first(end, cancel, refreshed)
-            return _cut(results, arguments)
-        hits = self._first(ranking.CANDIDATES, cancel, refreshed)
-        results = self._ranked(hits)
-        if len(results) < end and len(hits) >= ranking.CANDIDATES:
-            wanted = ranking.CANDIDATES + end - len(results)
-            results += self._first(wanted, cancel, None)[ranking.CANDIDATES :]
-        return _cut(results, arguments)
+            wanted = source.take(arguments.offset, arguments.limit + 1)
+            return Page(wanted[: arguments.limit], len(wanted) > arguments.limit, source.cut)
+        results = self._ranked(source.take(0, ranking.CANDIDATES))
+        end = arguments.offset + arguments.limit
+        shown = results[arguments.offset : end + 1]
+        further = merging.beyond(
+            arguments.offset,
+            arguments.limit + 1,
+            results=len(results),
+            candidates=ranking.CANDIDATES,
+        )
+        if further is not None:
+            shown += source.take(*further)
+        return Page(shown[: arguments.limit], len(shown) > arguments.limit, source.cut)
 
     def _ranked(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
         within = self.wanted.within
@@ -106,31 +128,50 @@ class _Target:
         ranked = ranking.rank(self.wanted.arguments.query, hits)
         return merging.arrange(ranked, per_file=per_file).hits
 
-    def _first(self, count: int, cancel: Cancel, refreshed: Refreshed | None) -> tuple[Hit, ...]:
-        """The first *count* hits of the wanted path in ccc's order, fewer where there are not."""
-        matches = None if self.wanted.within is None else self.wanted.within.matches
-        asked = count
-        while True:
-            found = self._hits(asked, cancel, refreshed)
-            hits = (
-                found if matches is None else tuple(hit for hit in found if matches(hit.file_path))
-            )
-            if len(hits) >= count or len(found) < asked:
-                return hits[:count]
-            asked, refreshed = asked * GROWTH, None
-
-    def _hits(self, limit: int, cancel: Cancel, refreshed: Refreshed | None) -> tuple[Hit, ...]:
+    def hits(
+        self, offset: int, limit: int, cancel: Cancel, refreshed: Refreshed | None
+    ) -> tuple[Hit, ...]:
+        """ccc's own page, of what the covering pattern lets through."""
         cover = None if self.wanted.within is None else self.wanted.within.cover
-        if cover is None and limit > KNN_LIMIT:
+        if cover is None and offset + limit > KNN_LIMIT:
             cover = "*"
         text, refresh = self.wanted.arguments.query, refreshed is not None
-        query = Query(text, limit, 0, self.wanted.languages, cover, refresh)
+        query = Query(text, limit, offset, self.wanted.languages, cover, refresh)
         return self.ccc.search(self.root, query, cancel=cancel, refreshed=refreshed)
 
 
-def _cut(results: tuple[Hit, ...], arguments: SearchArguments) -> Page:
-    end = arguments.offset + arguments.limit
-    return Page(results[arguments.offset : end], len(results) > end)
+class _Source:
+    """The hits of the wanted path in ccc's order, asked of ccc as far as they are needed."""
+
+    def __init__(self, target: _Target, cancel: Cancel, refreshed: Refreshed | None) -> None:
+        self._target = target
+        self._cancel = cancel
+        self._refreshed = refreshed
+        within = target.wanted.within
+        self._matches = None if within is None else within.matches
+        self._taken: list[Hit] = []
+        self._asked = 0
+        self._ended = False
+        self.cut = False
+
+    def take(self, offset: int, limit: int) -> tuple[Hit, ...]:
+        """At most *limit* hits from *offset* on; fewer where there are no more."""
+        if self._matches is None:
+            return self._ask(offset, limit)
+        matches = self._matches
+        while len(self._taken) < offset + limit and not self._ended:
+            window = WINDOWS[0] if self._asked == 0 else WINDOWS[1]
+            found = self._ask(self._asked, window)
+            self._taken += [hit for hit in found if matches(hit.file_path)]
+            self._asked += window
+            self.cut = len(found) == window and self._asked >= MOST_LOOKED_AT
+            self._ended = self.cut or len(found) < window
+        return tuple(self._taken[offset : offset + limit])
+
+    def _ask(self, offset: int, limit: int) -> tuple[Hit, ...]:
+        found = self._target.hits(offset, limit, self._cancel, self._refreshed)
+        self._refreshed = None
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +202,8 @@ def _answer(found: Found[Page], arguments: SearchArguments, view: _View, started
     shown = page.hits[: fitted.shown]
     lines = [fitted.text] if shown else []
     lines.append(_trailer(len(shown), len(page.hits), page.more, arguments))
-    lines.extend(f"Note: {output.clean_line(note)}" for note in found.notes)
+    notes = [*found.notes, *([_CUT] if page.cut else [])]
+    lines.extend(f"Note: {output.clean_line(note)}" for note in notes)
     details = {
         "results": [_row(hit) for hit in shown],
         "refreshed": found.refreshed,

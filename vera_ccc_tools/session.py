@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from vera_ccc_tools.refresh import Refresher
 
 SYNC_SWITCH = "VERA_CCC_GITIGNORE_SYNC"
+END_SECONDS = 5.0
+"""Seconds that all background commands together may take to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,8 +226,9 @@ class Session:
             job.cancel.press()
         if self._refresher is not None:
             self._refresher.close()
+        until = time.monotonic() + END_SECONDS
         for thread in threads:
-            thread.join(5.0)
+            thread.join(max(0.0, until - time.monotonic()))
 
 
 def _run_job(job: Job, run: Callable[[Cancel], Answer]) -> None:
