@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -75,6 +77,11 @@ def deadline_of(command: str, environ: Mapping[str, str]) -> float | None:
 def is_daemon(command_line: Sequence[str]) -> bool:
     """Whether a process is ccc's daemon, which outlives the client that started it."""
     return "run-daemon" in command_line
+
+
+MOST_AT_ONCE = 8
+"""ccc processes of this one at a time; each takes a processor for a tenth of a second."""
+_PLACES = threading.BoundedSemaphore(MOST_AT_ONCE)
 
 
 @dataclass(frozen=True)
@@ -190,7 +197,8 @@ class Ccc:
         command = process.Command(
             (str(self.executable), *arguments), cwd, self.environ, limit, keep_rest=True
         )
-        done = process.run(command, deadline=deadline.left(), cancel=cancel, spare=is_daemon)
+        with _place(deadline, cancel, arguments[0]):
+            done = process.run(command, deadline=deadline.left(), cancel=cancel, spare=is_daemon)
         if done.ended != "exit":
             done.stdout.discard_rest()
             done.stderr.discard_rest()
@@ -303,6 +311,22 @@ class _Deadline:
             "If it stays so, ask the user to run `ccc daemon restart` in a terminal; "
             f"VERA_CCC_TIMEOUT_{self.setting.upper()} sets the limit. Use rg meanwhile.",
         )
+
+
+@contextmanager
+def _place(deadline: _Deadline, cancel: process.Cancel, command: str) -> Iterator[None]:
+    """Hold one of the places for a ccc process; the wait for it counts."""
+    if command == "index":  # it only waits, and may do so for minutes
+        yield
+        return
+    while not _PLACES.acquire(timeout=0.05):
+        cancel.check()
+        if deadline.left() == 0.0:
+            raise deadline.missed(command, starting=False)
+    try:
+        yield
+    finally:
+        _PLACES.release()
 
 
 def _named(path: str) -> Path:

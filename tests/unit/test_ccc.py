@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import textwrap
 import threading
 import time
 from collections.abc import Callable
@@ -26,7 +27,7 @@ from core_helpers import (
     until,
 )
 from helpers import POSIX, write_file
-from vera_ccc_tools.ccc import DEADLINES, Ccc, Query, deadline_of
+from vera_ccc_tools.ccc import DEADLINES, MOST_AT_ONCE, Ccc, Query, deadline_of
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.process import Cancel
 from vera_ccc_tools.replies import Progress
@@ -530,3 +531,22 @@ def test_a_directory_that_is_gone_is_named(make: Make, tmp_path: Path) -> None:
     failure = failing(lambda: ccc.status(tmp_path / "gone"))
     assert failure.code == "cannot_run"
     assert str(tmp_path / "gone") in failure.message
+
+
+def test_only_so_many_run_at_a_time(make: Make, tmp_path: Path) -> None:
+    counted = """
+    import pathlib
+    here = pathlib.Path(__file__).parent / "running"
+    here.mkdir(exist_ok=True)
+    mine = here / str(os.getpid())
+    mine.touch()
+    (here.parent / f"seen.{len(list(here.iterdir()))}").touch()
+    time.sleep(0.2)
+    mine.unlink()
+    """
+    ccc, fake = make(textwrap.dedent(counted) + printing(answer()))
+    with ThreadPoolExecutor(3 * MOST_AT_ONCE) as pool:
+        calls = [pool.submit(ccc.search, tmp_path, Query("x", 1)) for _ in range(3 * MOST_AT_ONCE)]
+        assert [call.result() for call in calls] == [()] * len(calls)
+    seen = [int(path.suffix[1:]) for path in fake.path.parent.glob("seen.*")]
+    assert 1 < max(seen) <= MOST_AT_ONCE
