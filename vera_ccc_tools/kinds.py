@@ -11,6 +11,7 @@ _PATHS = {
     "generated": r"""
         (^|/) (vendor|third_party|node_modules|dist|generated|__generated__) /
         | \.min\.\w+$ | \.pb\.\w+$ | _pb2(_grpc)?\.pyi?$ | [._]generated\.\w+$ | [._]g\.\w+$
+        | \.d\.[cm]?ts$
         | [^/] [.-] lock (\.(json|ya?ml|toml))? $
         """,
     "test": r"""

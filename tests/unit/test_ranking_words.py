@@ -138,6 +138,7 @@ def test_the_names_that_a_question_asks_for_are_seen(query: str, names: list[str
         ("LIMIT", "    LIMIT = [1, 2].freeze"),
         ("LIMIT", "LIMIT: Final[int] = 10"),
         ("LIMIT", "const LIMIT: usize = 10;"),
+        ("LIMIT", "    public static final int LIMIT = 10;"),
         ("vec_of", "macro_rules! vec_of {"),
     ],
 )
@@ -245,6 +246,7 @@ def test_a_typing_error_is_understood(typed: str, term: str | None) -> None:
         ("vendor/lib/code.go", "generated"),
         ("package-lock.json", "generated"),
         ("uv.lock", "generated"),
+        ("typings/index.d.ts", "generated"),
         ("src/clock.json", None),
         ("src/block.py", None),
     ],
