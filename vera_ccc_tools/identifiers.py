@@ -163,7 +163,8 @@ def definition_of(wanted: Iterable[str]) -> re.Pattern[str]:
     return re.compile(
         rf"^[ \t(]*(?:[\w$.]+[ \t]*=[ \t]*)?{_MODIFIERS}(?:{_KEYWORDS})[ \t]+{_INTRO}{name}"
         rf"|^{_MODIFIERS}(?:{_VARIABLES})[ \t]+(?:mut[ \t]+)?{name}"
-        rf"|^(?:{name}|[ \t]*{_MODIFIERS}(?:[\w<>\[\]]+[ \t]+)?{constant})\s*(?::[^=\n]+)?=(?![=>~])"
+        rf"|^(?:{name}|[ \t]*{_MODIFIERS}(?:[\w<>\[\]]+[ \t]+)?{constant})"
+        r"\s*(?::[^=\n]+)?=(?![=>~])"
         rf"|^[ \t]*(?:[\w$]+\.)+{name}\s*=\s*{_FUNCTION}"
         rf"|^[ \t]*{_NO_CALL}(?:[\w$<>\[\],?*&:]+[ \t]+)*[*&]?{name}"
         rf"[ \t]*\([^;{{}}=]{{0,300}}\)[^;{{}}()=\n]*\s*\{{",
