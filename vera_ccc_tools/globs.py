@@ -114,8 +114,9 @@ class _Translator:
         # An empty alternative is dropped (globset's default), not matched.
         parts = [b"".join(tokens) for tokens in self._branches[start:] if tokens]
         del self._branches[start:]
-        if parts:
-            self._push(b"(?:" + b"|".join(parts) + b")")
+        if not parts:
+            raise _Unsure
+        self._push(b"(?:" + b"|".join(parts) + b")")
 
     def _star(self) -> None:
         text = self._text
@@ -307,7 +308,7 @@ def _everything_below(pattern: str) -> str | None:
     """X of a pattern ``X/**`` or ``X/*``: whatever X matches has all its content matched."""
     for end in ("/**", "/*"):
         above = pattern.removesuffix(end)
-        if above not in {pattern, "", "**"} and not above.endswith(("\\", "*")):
+        if above not in {pattern, "", "**"} and not above.endswith(("\\", "*", "/")):
             return above
     return None
 

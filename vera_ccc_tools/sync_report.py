@@ -79,7 +79,8 @@ class Report:
         if self.tracked_ignored:
             some = ", ".join(_printable(path) for path in self.tracked_ignored[:_NAMES_SHOWN])
             count = len(self.tracked_ignored)
-            lines.append(f"{count} tracked files that ccc ignores all the same: {some}")
+            noun = "tracked file" if count == 1 else "tracked files"
+            lines.append(f"{count} {noun} that ccc ignores all the same: {some}")
         return "\n".join([*lines, self.difference]).rstrip() + "\n"
 
 

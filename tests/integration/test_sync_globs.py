@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sync_world import Oracle
 from vera_ccc_tools.globs import Exclusions, GlobSet, at_root, compile_glob, escape
 
-EXAMPLES = int(os.environ.get("VERA_CCC_HYPOTHESIS_EXAMPLES", "150"))
+EXAMPLES = int(os.environ.get("VERA_CCC_HYPOTHESIS_EXAMPLES", "80"))
 
 _parts = st.sampled_from(
     [
@@ -62,6 +62,9 @@ def test_a_pattern_that_is_understood_matches_what_ccc_matches(
     ),
     paths=st.lists(_paths, min_size=1, max_size=8),
 )
+@example(patterns=["**//**"], paths=["a"])
+@example(patterns=["**/{}"], paths=["a"])
+@example(patterns=["**/a", "!a/b/c"], paths=["a"])
 def test_what_is_certainly_excluded_is_excluded_by_ccc(
     oracle: Oracle, patterns: list[str], paths: list[str]
 ) -> None:
