@@ -218,9 +218,11 @@ def _cut(settings: Settings, drop: frozenset[int]) -> str:
             colon = _colon(text, key) + 1
             text = text[:colon] + " []" + text[colon:]
             spans = [(start + 3, end + 3) for start, end in spans]
-    for start, end in sorted(spans, reverse=True):
-        text = text[:start] + text[end:]
-    return text
+    pieces, at = [], 0
+    for start, end in sorted(spans):
+        pieces.append(text[at:start])
+        at = end
+    return "".join(pieces) + text[at:]
 
 
 def _block_spans(settings: Settings, index: int) -> list[tuple[int, int]]:
@@ -310,7 +312,8 @@ def _content_end(text: str, item: Node) -> int:
 
 
 def _line_start(text: str, at: int) -> int:
-    start = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+    feed = text.rfind("\n", 0, at)
+    start = max(feed, text.rfind("\r", max(feed, 0), at)) + 1
     return start + (text[start : start + 1] == "\ufeff")
 
 

@@ -32,9 +32,10 @@ def held(lock: threading.Lock, cancel: Cancel) -> Iterator[None]:
 @contextmanager
 def file_lock(path: Path, cancel: Cancel) -> Iterator[bool]:
     """Hold the lock between processes; yields whether it had to be waited for."""
-    from filelock import FileLock, Timeout  # only a sync that writes pays for this import
+    # Only a sync that writes pays for this import.
+    from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
 
-    lock = FileLock(path)
+    lock: BaseFileLock = FileLock(path)
     until = time.monotonic() + LOCK_DEADLINE
     waited = False
     while True:
@@ -43,6 +44,9 @@ def file_lock(path: Path, cancel: Cancel) -> Iterator[bool]:
             break
         except Timeout:
             waited = True
+        except NotImplementedError:  # a file system without locks: the file's existence is one
+            lock = SoftFileLock(path.with_suffix(".soft"))
+            continue
         except OSError as error:
             raise sidecar.cannot_write(path, error) from error
         cancel.check()
