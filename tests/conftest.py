@@ -28,6 +28,7 @@ from helpers import (
     write_file,
     write_global_settings,
 )
+from running_worker import Running
 
 hypothesis.settings.register_profile(
     "vera",
@@ -207,6 +208,15 @@ def git_repo(tmp_path: Path) -> MakeRepository:
         return root
 
     return make
+
+
+@pytest.fixture
+def running() -> Iterator[list[Running]]:
+    """The workers that a test starts; whatever is left of them is ended."""
+    made: list[Running] = []
+    yield made
+    for each in made:
+        each.clear()
 
 
 @pytest.fixture

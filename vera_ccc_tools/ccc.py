@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from vera_ccc_tools import daemon, faults, process, project, replies, streams
@@ -26,6 +26,8 @@ __all__ = ["Ccc", "Diagnosis", "Hit", "Progress", "Query", "Status", "deadline_o
 
 DEADLINES = {"status": 2.0, "search": 60.0, "index": 600.0, "init": 120.0, "doctor": 120.0}
 """Seconds that each command may take, unless ``VERA_CCC_TIMEOUT_…`` says otherwise."""
+LEAST = 0.5
+"""Seconds that a command gets in any case, however long its call has run already."""
 _WITHOUT_DAEMON = {"version", "init"}
 _SMALL = 1024 * 1024
 """Bytes of output that any command but a search may give."""
@@ -91,10 +93,13 @@ class Ccc:
     Attributes:
         executable: Its absolute path.
         environ: The environment that it is given, UTF-8 forced.
+        since: When (monotonic) the call began whose searches share one deadline; None where
+            each has its own.
     """
 
     executable: Path
     environ: Mapping[str, str] = field(repr=False)
+    since: float | None = None
 
     @classmethod
     def locate(cls, environ: Mapping[str, str] | None = None) -> Ccc:
@@ -107,6 +112,10 @@ class Ccc:
         named = environ.get("VERA_CCC_EXECUTABLE")
         found = _named(named) if named else _searched(environ)
         return cls(found, _forced(environ))
+
+    def in_call(self, since: float) -> Ccc:
+        """This ccc for the commands of one call, which began at *since*."""
+        return replace(self, since=since)
 
     def version(self, *, cancel: process.Cancel | None = None) -> str:
         """The installed version, such as ``0.2.42``."""
@@ -175,7 +184,8 @@ class Ccc:
     def _run(
         self, arguments: list[str], cwd: Path, setting: str, cancel: process.Cancel | None
     ) -> process.Finished:
-        deadline = _Deadline.of(setting, self.environ)
+        since = self.since if setting == "search" else None
+        deadline = _Deadline.of(setting, self.environ, since)
         cancel = cancel or process.Cancel()
         try:
             return self._once(arguments, cwd, deadline, cancel)
@@ -290,9 +300,12 @@ class _Deadline:
     at: float | None
 
     @classmethod
-    def of(cls, setting: str, environ: Mapping[str, str]) -> _Deadline:
-        seconds = deadline_of(setting, environ)
-        return cls(setting, seconds, None if seconds is None else time.monotonic() + seconds)
+    def of(cls, setting: str, environ: Mapping[str, str], since: float | None) -> _Deadline:
+        seconds, now = deadline_of(setting, environ), time.monotonic()
+        if seconds is None:
+            return cls(setting, None, None)
+        least = min(seconds, LEAST)
+        return cls(setting, seconds, max((now if since is None else since) + seconds, now + least))
 
     def left(self) -> float | None:
         return None if self.at is None else max(0.0, self.at - time.monotonic())

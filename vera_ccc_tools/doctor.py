@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +19,17 @@ _CCC, _PYTHON, _DAEMON = _NEEDED = ("ccc", "SQLite extensions", "daemon")
 """The checks without which ccc's own ones cannot work, or would wait in vain."""
 _PATIENCE = {"VERA_CCC_TIMEOUT_STATUS": "15"}
 """A status may be late; whether there is any answer at all is worth more time."""
+LEAST_FREE = 64 * 1024
+"""Bytes of a disk that count as none: less than any index needs to grow."""
 MOST_NAMED = 5
 """Files that are named where there are many."""
+_SYNC_REMEDY = (
+    "Tell the user. Searches work meanwhile, with the exclusions as they were; "
+    f"{SYNC_SWITCH}=0 turns the sync off."
+)
+_OWN_REMEDY = (
+    "Tell the user these words of ccc; its report below and ccc_doctor with `verbose` say more."
+)
 _EXTENSIONS = "import sqlite3; print(hasattr(sqlite3.Connection, 'enable_load_extension'))"
 
 
@@ -120,8 +130,7 @@ def _extensions(session: Session, call: Call) -> Check:
     done = process.run(command, deadline=10.0, cancel=call.cancel)
     able = done.stdout.head.strip() == b"True"
     seen = f"ccc's Python {python} {'can' if able else 'cannot'} load them"
-    remedy = next(each.remedy for each in faults.FAULTS if each.code == "no_sqlite_extensions")
-    return Check(name, able, seen, remedy)
+    return Check(name, able, seen, faults.named("no_sqlite_extensions").remedy)
 
 
 def interpreter(executable: Path) -> Path | None:
@@ -152,7 +161,7 @@ def _git(session: Session, call: Call) -> Check:
 
 def _global_settings(session: Session) -> Check:
     path = project.global_settings_path(session.environ)
-    remedy = next(each.remedy for each in faults.FAULTS if each.code == "no_global_settings")
+    remedy = faults.named("no_global_settings").remedy
     there = project.is_file(path)
     seen = str(path) if there else f"{path} does not exist"
     return Check("global settings", there, seen, remedy)
@@ -162,9 +171,21 @@ def _project(session: Session, cwd: Path, root: Path | None) -> Check:
     if root is None:
         remedy = "Call ccc_index in a git repository, or ccc_init and then ccc_index."
         return Check("project", ok=False, seen=f"{cwd} belongs to none", remedy=remedy)
+    for code, is_so in (("read_only", _is_read_only), ("disk_full", _is_full)):
+        if is_so(root):
+            fault = faults.named(code)
+            return Check("project", ok=False, seen=f"{root}: {fault.cause}", remedy=fault.remedy)
     if not project.is_indexed(root, session.environ):
         return Check("project", ok=False, seen=f"{root} has no index", remedy="Call ccc_index.")
     return Check("project", ok=True, seen=f"{root}, indexed")
+
+
+def _is_read_only(root: Path) -> bool:
+    return not os.access(root / project.DIRECTORY, os.W_OK)
+
+
+def _is_full(root: Path) -> bool:
+    return shutil.disk_usage(root).free < LEAST_FREE
 
 
 def _sync_state(session: Session, call: Call, root: Path) -> Check:
@@ -172,7 +193,8 @@ def _sync_state(session: Session, call: Call, root: Path) -> Check:
         return Check("ignore rules", ok=True, seen=f"the sync is turned off by {SYNC_SWITCH}=0")
     report = session.syncer().sync(root, cancel=call.cancel, dry_run=True, tracked_ignored=True)
     if report.warnings:
-        return Check("ignore rules", ok=False, seen=" ".join(report.warnings))
+        seen = " ".join(report.warnings)
+        return Check("ignore rules", ok=False, seen=seen, remedy=_SYNC_REMEDY)
     due = len(report.added) + len(report.removed)
     seen = "ccc's exclusions equal git's"
     if due:
@@ -214,5 +236,5 @@ def _own_checks_of_ccc(session: Session, call: Call, *, verbose: bool) -> tuple[
 def _failed_check(words: str) -> Check:
     known = faults.recognise(words)
     if known is None:
-        return Check("ccc doctor", ok=False, seen=words)
+        return Check("ccc doctor", ok=False, seen=words, remedy=_OWN_REMEDY)
     return Check("ccc doctor", ok=False, seen=f"{known.message} ({words})", remedy=known.hint)

@@ -112,6 +112,19 @@ FAULTS = (
         "Correct that file; nothing was changed.",
     ),
     Fault(
+        "disk_full",
+        r"No space left on device|database or disk is full|Disk quota exceeded",
+        "ccc cannot write: the disk is full.",
+        "Ask the user to make room on the disk; use rg meanwhile.",
+    ),
+    Fault(
+        "read_only",
+        r"Read-only file system|attempt to write a readonly database"
+        r"|(?:PermissionError: |Permission denied)[^\n]*\.cocoindex_code",
+        "ccc cannot write into the project's directory .cocoindex_code, which it needs to.",
+        "Ask the user to make that directory writable; use rg meanwhile.",
+    ),
+    Fault(
         "index_full",
         r"MDB_MAP_FULL|map ?size limit reached|map full",
         "ccc's index database has reached its size limit.",
@@ -146,8 +159,8 @@ FAULTS = (
     ),
     Fault(
         "daemon_lost",
-        r"(Connection to daemon lost[^\n]*|daemon exited unexpectedly"
-        r"|Failed to connect to daemon[^\n]*|client has been closed)",
+        r"(Connection to daemon lost[^\n\"]*|daemon exited unexpectedly"
+        r"|Failed to connect to daemon[^\n\"]*|client has been closed)",
         "ccc's daemon went away during the call: {1}.",
         "Try again; if it happens again, call ccc_doctor.",
     ),
@@ -166,6 +179,11 @@ FAULTS = (
         "`ccc doctor` tests the model.",
     ),
 )
+
+
+def named(code: str) -> Fault:
+    """The first fault of the table with *code*."""
+    return next(fault for fault in FAULTS if fault.code == code)
 
 
 def recognise(text: str) -> Failure | None:

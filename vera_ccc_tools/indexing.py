@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from vera_ccc_tools.session import Answer, Call, Session
 
 PROGRESS_PERIOD = 1.0
 """Seconds between two looks at an index run: ccc prints none on a pipe, so its status is asked."""
+GLANCE = 0.7
+"""Seconds that a last look may take at an index run that has outlasted its deadline."""
 
 
 def index(session: Session, call: Call, arguments: IndexArguments) -> Answer:
@@ -58,12 +61,12 @@ def _index(session: Session, ccc: Ccc, root: Path, call: Call) -> Answer:
         # Forced, since the root is decided: a parent that is a project does not matter here.
         ccc.init(root, force=True, model=None, cancel=call.cancel)
     try:
-        with _reporting(ccc, root, call):
+        with _reporting(ccc, root, call) as seen:
             found = session.refresher().index(ccc, root, call)
     except Failure as failure:
         if failure.code != "timeout":
             raise
-        return _outlasted(ccc, root, call, failure)
+        return _outlasted(root, seen.latest or _glance(ccc, root, call), failure)
     seconds = time.monotonic() - started
     lines = [f"Initialized {root} for ccc."] if created else []
     lines += [_indexed(root, found.value, seconds), *[f"Note: {note}" for note in found.notes]]
@@ -104,13 +107,10 @@ def _details(root: Path, status: Status, seconds: float) -> dict[str, Any]:
     }
 
 
-def _outlasted(ccc: Ccc, root: Path, call: Call, failure: Failure) -> Answer:
+def _outlasted(root: Path, status: Status | None, failure: Failure) -> Answer:
     """Tell of an index run that outlasts its client: the daemon goes on with it."""
-    try:
-        status = ccc.status(root, cancel=call.cancel)
-    except Failure:
-        call.cancel.check()
-        raise failure from None
+    if status is None:
+        raise failure
     if status.progress is None:
         text = f"{failure.message} The index is there now: call ccc_search."
         return Answer(text, {"root": str(root), "indexing": False})
@@ -122,33 +122,58 @@ def _outlasted(ccc: Ccc, root: Path, call: Call, failure: Failure) -> Answer:
     return Answer(text, {"root": str(root), "indexing": True, "files_done": done})
 
 
+def _glance(ccc: Ccc, root: Path, call: Call) -> Status | None:
+    """What the index holds, where ccc tells it at once."""
+    hasty = Cancel()
+    timer = threading.Timer(GLANCE, hasty.press)
+    timer.start()
+    try:
+        with call.cancel.notifying(hasty.press), suppress(Failure):
+            return ccc.status(root, cancel=hasty)
+    finally:
+        timer.cancel()
+    call.cancel.check()
+    return None
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What was last seen of an index run; None when ccc did not tell."""
+
+    latest: Status | None = None
+
+
 @contextmanager
-def _reporting(ccc: Ccc, root: Path, call: Call) -> Iterator[None]:
+def _reporting(ccc: Ccc, root: Path, call: Call) -> Iterator[_Seen]:
     """Tell the caller now and then how an index run goes, while the block runs it."""
-    stop = Cancel()
-    thread = threading.Thread(target=_report, args=(ccc, root, call, stop), daemon=True)
+    stop, seen = Cancel(), _Seen()
+    thread = threading.Thread(target=_report, args=(ccc, root, call, stop, seen), daemon=True)
     thread.start()
     try:
-        yield
+        yield seen
     finally:
         stop.press()
         thread.join()
 
 
-def _report(ccc: Ccc, root: Path, call: Call, stop: Cancel) -> None:
+def _report(ccc: Ccc, root: Path, call: Call, stop: Cancel, seen: _Seen) -> None:
     started = time.monotonic()
     while not stop.wait(PROGRESS_PERIOD):
         if not daemon.is_up(ccc.environ):
             continue  # asking would start a second one
-        with suppress(Failure):
-            progress = ccc.status(root, cancel=stop).progress
-            if progress is not None:
-                seconds = time.monotonic() - started
-                rate = progress.done / seconds
-                call.progress(
-                    f"Indexing: {output.counted(progress.done, 'file')} done "
-                    f"({_changes(progress)}), {rate:.0f} files/s, {seconds:.0f} s"
-                )
+        try:
+            seen.latest = ccc.status(root, cancel=stop)
+        except Failure:
+            seen.latest = seen.latest if stop.pressed else None
+            continue
+        if seen.latest.progress is not None:
+            call.progress(_progress(seen.latest.progress, time.monotonic() - started))
+
+
+def _progress(progress: Progress, seconds: float) -> str:
+    done = output.counted(progress.done, "file")
+    rate = progress.done / seconds
+    return f"Indexing: {done} done ({_changes(progress)}), {rate:.0f} files/s, {seconds:.0f} s"
 
 
 def init(session: Session, call: Call, arguments: InitArguments) -> Answer:

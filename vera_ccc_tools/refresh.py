@@ -81,11 +81,23 @@ class _Observed:
 
 @dataclass(frozen=True, slots=True)
 class _Refresh(Generic[T]):
-    """A refreshing search that was begun, or not: then an index run of somebody else goes on."""
+    """A refreshing search that was begun, or not: then an index run of somebody else goes on.
+
+    *ended* tells how the index runs ended.
+    """
 
     task: Task[T] | None
     observed: _Observed
     reason: str
+    ended: list[Progress | None] = field(default_factory=list)
+
+    def notes(self) -> tuple[str, ...]:
+        """Lines that the caller should read."""
+        errors = _errors(self.ended)
+        if not errors:
+            return self.observed.notes
+        files = output.counted(errors, "file")
+        return (*self.observed.notes, f"{files} could not be indexed; ccc_doctor may tell why.")
 
 
 class Refresher:
@@ -206,18 +218,18 @@ class Refresher:
                 return _Refresh(None, observed, reason)
         observed = self._settled(observed, target.call.cancel)
         self._forget(target.root)
+        ended: list[Progress | None] = []
 
         def run(cancel: Cancel) -> T:
-            ended: list[Progress | None] = []
             value = fetch(cancel, ended.append)
-            if not any(progress is not None and progress.errors for progress in ended):
+            if not _errors(ended):
                 self._remember(target, observed)
             return value
 
         task = Task(run)
         with self._lock:
             self._running[target.root] = task
-        return _Refresh(task, observed, reason)
+        return _Refresh(task, observed, reason, ended)
 
     def _end(self, target: _Target, fetch: Fetch[T], refresh: _Refresh[T]) -> Found[T]:
         """Wait for a refreshing search where that is worth it; else search beside it."""
@@ -232,7 +244,7 @@ class Refresher:
                     value,
                     refreshed=True,
                     reason=refresh.reason,
-                    notes=observed.notes,
+                    notes=refresh.notes(),
                     looked=observed.seconds,
                 )
             return self._beside(target, fetch, refresh.reason)
@@ -247,7 +259,7 @@ class Refresher:
         wait = PATIENCE
         while not task.wait(wait, target.call.cancel):
             wait = 1.0 if wait == PATIENCE else 2.0
-            status = _status(target)
+            status = _status(target, task)
             if status is None or status.progress is None:
                 continue
             if task.age() > MOST_PATIENCE or _is_first(status):
@@ -271,7 +283,7 @@ class Refresher:
             raise _still_indexing(target.root, status)
         with running(lambda own: fetch(own, None)) as task:
             while not task.wait(PATIENCE, target.call.cancel):
-                status = status or _status(target)
+                status = status or _status(target, task)
                 late = time.monotonic() > target.started + LATER_ANSWER
                 if late or (status is not None and _is_first(status)):
                     raise _still_indexing(target.root, status)
@@ -343,11 +355,21 @@ class _Target:
     started: float = field(default_factory=time.monotonic)
 
 
-def _status(target: _Target) -> Status | None:
-    with suppress(Failure):
-        return target.ccc.status(target.root, cancel=target.call.cancel)
+def _status(target: _Target, task: Task[Any] | None = None) -> Status | None:
+    """What the index holds, where ccc tells that before the call is cancelled or *task* ends."""
+    own = Cancel()
+    with ExitStack() as stack:
+        stack.enter_context(target.call.cancel.notifying(own.press))
+        if task is not None:
+            stack.enter_context(task.notifying(own.press))
+        with suppress(Failure):
+            return target.ccc.status(target.root, cancel=own)
     target.call.cancel.check()
     return None
+
+
+def _errors(ended: list[Progress | None]) -> int:
+    return max((progress.errors for progress in ended if progress is not None), default=0)
 
 
 def _is_first(status: Status) -> bool:
@@ -359,7 +381,14 @@ def _is_first(status: Status) -> bool:
 
 
 def _still_indexing(root: Path, status: Status | None) -> Failure:
-    done = status.progress.done if status is not None and status.progress is not None else 0
+    if status is None:
+        return Failure(
+            "indexing",
+            f"The index of {root} is perhaps being built or checked: ccc's daemon does not say.",
+            "Use rg meanwhile, and search again later. If it stays so, ask the user to run "
+            "`ccc daemon restart` in a terminal.",
+        )
+    done = 0 if status.progress is None else status.progress.done
     return Failure(
         "indexing",
         f"The index of {root} is being built or checked by ccc's daemon: "

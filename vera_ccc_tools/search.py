@@ -54,7 +54,7 @@ def search(session: Session, call: Call, arguments: SearchArguments) -> Answer:
         Failure: When there is no ccc, no project, no index, or ccc fails.
     """
     started = time.monotonic()
-    ccc = session.ccc()
+    ccc = session.ccc().in_call(started)
     root = session.indexed_root(call.cwd)
     wanted = languages.canonical(arguments.languages)
     within = _within(arguments.path, call.cwd, root)

@@ -31,7 +31,8 @@ def text(session: Session, call: Call) -> str:
         if failure.code == "cancelled":
             raise
         lines = _failed(failure)
-    return "\n".join([*lines, *_background(session, root or call.cwd)][:MAX_LINES])
+    lines = [*lines, *_background(session, root or call.cwd)]
+    return "\n".join(output.clean_line(line) for line in lines[:MAX_LINES])
 
 
 def _unindexed(cwd: Path, root: Path | None, session: Session) -> list[str]:
@@ -88,4 +89,4 @@ def _failed(failure: Failure) -> list[str]:
 
 def _background(session: Session, root: Path) -> list[str]:
     job = session.job(root)
-    return [] if job is None else [output.clean_line(job.line())]
+    return [] if job is None else [job.line()]

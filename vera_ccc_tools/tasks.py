@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Generic, TypeVar
 
 from vera_ccc_tools.process import Cancel
@@ -35,6 +35,10 @@ class Task(Generic[T]):
     @property
     def done(self) -> bool:
         return self._ended.pressed
+
+    def notifying(self, callback: Callable[[], None]) -> AbstractContextManager[None]:
+        """Call *callback* when the function ends inside the block, or did before it."""
+        return self._ended.notifying(callback)
 
     def age(self) -> float:
         return time.monotonic() - self._started

@@ -261,7 +261,8 @@ def _object(given: object) -> Mapping[str, Any]:
 
 def _result(answer: Answer) -> dict[str, Any]:
     return {
-        "content": [{"type": "text", "text": output.fit(answer.text)}],
+        # A directory's name, which a message quotes, may hold what a file's content may.
+        "content": [{"type": "text", "text": output.fit(output.clean(answer.text))}],
         "isError": answer.failed,
         "details": dict(answer.details),
     }

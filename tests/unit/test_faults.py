@@ -29,6 +29,15 @@ SAID = {
         "Error: error parsing glob '**/[id/**': unclosed character class; missing ']'",
     ],
     "bad_settings": ["Indexing failed: Error loading /p/.cocoindex_code/settings.yml: while"],
+    "disk_full": [
+        "sqlite3.OperationalError: database or disk is full",
+        "RuntimeError: No space left on device (os error 28)",
+    ],
+    "read_only": [
+        "RuntimeError: Read-only file system (os error 30)",
+        "sqlite3.OperationalError: attempt to write a readonly database",
+        "PermissionError: [Errno 13] Permission denied: '/p/.cocoindex_code/cocoindex.db'",
+    ],
     "index_full": ["lmdb.MapFullError: MDB_MAP_FULL: Environment mapsize limit reached"],
     "too_many_readers": ["MDB_READERS_FULL: Environment maxreaders limit reached"],
     "socket_path_too_long": ["OSError: AF_UNIX path too long"],
