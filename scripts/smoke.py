@@ -53,7 +53,6 @@ def water_the_tomatoes(garden, litres):
 '''
 IGNORED = ("secrets/colors.py", "library/colorsys_backup.py")
 INDEX_SECONDS = 300.0
-NOT_THE_LAST_WORD = ("is being built or checked", "is being brought up to date")
 
 
 class Playground:
@@ -260,13 +259,14 @@ def _search(worker: Worker, step: Step, query: str, **more: Any) -> list[dict[st
     while True:
         params = {"name": "ccc_search", "arguments": {"query": query, **more}}
         result = worker.request("tools/call", params, 120)
-        text = _text(result)
-        if not any(phrase in text for phrase in NOT_THE_LAST_WORD) or time.monotonic() > until:
+        details = result["details"]
+        later = details.get("stale") or details.get("code") == "indexing"
+        if not later or time.monotonic() > until:
             break
         step.progress = "the index is not ready yet"
         time.sleep(1)
     if result["isError"]:
-        raise StepFailed(text)
+        raise StepFailed(_text(result))
     return list(result["details"]["results"])
 
 

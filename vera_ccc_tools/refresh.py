@@ -55,6 +55,7 @@ class Found(Generic[T]):
         reason: Why it was, or why it could not be waited for; empty where nothing changed.
         notes: Lines that the caller should read.
         looked: Seconds that the sync and the look at git took.
+        stale: Whether an index run went on meanwhile, so that the latest edits may be missing.
     """
 
     value: T
@@ -62,6 +63,7 @@ class Found(Generic[T]):
     reason: str = ""
     notes: tuple[str, ...] = ()
     looked: float = 0.0
+    stale: bool = False
 
     def elapsed_ms(self) -> dict[str, float]:
         """The time that the look at git took; it may have gone on beside the search."""
@@ -288,7 +290,8 @@ class Refresher:
                 if late or (status is not None and _is_first(status)):
                     raise _still_indexing(target.root, status)
             value = task.result(target.call.cancel)
-        return Found(value, refreshed=False, reason=reason, notes=(_renewing(status),))
+        notes = (_renewing(status),)
+        return Found(value, refreshed=False, reason=reason, notes=notes, stale=True)
 
     def _settled(self, observed: _Observed, cancel: Cancel) -> _Observed:
         if observed.files is None:

@@ -208,6 +208,7 @@ def _answer(found: Found[Page], arguments: SearchArguments, view: _View, started
         "results": [_row(hit) for hit in shown],
         "refreshed": found.refreshed,
         "refresh_reason": found.reason,
+        "stale": found.stale,
         "elapsed_ms": {**found.elapsed_ms(), "total": _ms(time.monotonic() - started)},
     }
     return Answer("\n\n".join(lines), details)
