@@ -118,9 +118,10 @@ def gather(
     kept = {each.name: _read(work, each) for each in repositories}
     lacking = [each for each in repositories if _lacking(each, kept[each.name])]
     if lacking:
+        projects = {each.name: _project(each, checkouts, work) for each in lacking}
         with _ccc(work, model) as ccc:
             for each in lacking:
-                project = _project(each, checkouts, work)
+                project = projects[each.name]
                 _index(ccc, project, each)
                 for question in _lacking(each, kept[each.name]):
                     kept[each.name][question.text] = _ask(ccc, project, question)
