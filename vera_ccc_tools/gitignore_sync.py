@@ -229,7 +229,7 @@ class _Project:
         if survey is None or self._surveyor is None:
             return Plan((), ())
         ignored = collect(survey, self._surveyor, cancel)
-        user = tuple(one for index, one in enumerate(settings.excludes) if index not in ours)
+        user = _without(settings, ours)
         made = plan(ignored, Rules(user, settings.includes, self._is_linked_directory))
         unasked = tuple(escape(place) + "/" for place in ignored.opaque)
         waiting = [
@@ -314,8 +314,9 @@ class _Project:
         if isinstance(asked, Failure) or asked.survey is None or self._surveyor is None:
             return ()
         settings = settings_text.read(settings_text.decode(self._read()))
+        ours = _our_items(settings, sidecar.load(self._sidecar).claim)
         includes = GlobSet.of(settings.includes or ())
-        excluded = Exclusions(settings.excludes)
+        excluded = Exclusions(_without(settings, ours))
         every = settings.includes is None or includes.unsure
         wanted = (
             path
@@ -351,8 +352,12 @@ def _change(ours: dict[int, str], wanted: tuple[str, ...]) -> Change:
 
 
 def _negated(settings: Settings, ours: dict[int, str]) -> bool:
-    user = (one for index, one in enumerate(settings.excludes) if index not in ours)
-    return any(one.startswith("!") for one in user)
+    return any(one.startswith("!") for one in _without(settings, ours))
+
+
+def _without(settings: Settings, ours: dict[int, str]) -> tuple[str, ...]:
+    """The user's own patterns, ccc's defaults where there is no list."""
+    return tuple(one for index, one in enumerate(settings.excludes) if index not in ours)
 
 
 def _difference(decision: _Decision) -> str:

@@ -196,7 +196,9 @@ class GlobSet:
     unsure: bool = False
     _everything: bool = False
     _suffixes: tuple[str, ...] = ()
+    _prefixes: tuple[str, ...] = ()
     _names: set[str] = field(default_factory=set)
+    _paths: set[str] = field(default_factory=set)
     _starts: list[str] = field(default_factory=list)
     _regexes: list[re.Pattern[bytes]] = field(default_factory=list)
 
@@ -218,6 +220,10 @@ class GlobSet:
             self._names.add(rest)
         elif under and _is_text(start := _before_stars(rest)):
             self._starts.append("/" + start)
+        elif _is_text(pattern):
+            self._paths.add(pattern)
+        elif _is_text(start := _before_stars(pattern)):
+            self._prefixes += (start,)
         elif compiled := compile_glob(pattern):
             self._regexes.append(compiled)
         else:
@@ -225,7 +231,9 @@ class GlobSet:
 
     def matches(self, path: str) -> bool:
         """Whether a pattern that is understood matches *path*."""
-        if self._everything or (self._suffixes and path.endswith(self._suffixes)):
+        if self._everything or path in self._paths:
+            return True
+        if path.endswith(self._suffixes) or path.startswith(self._prefixes):
             return True
         if path[path.rfind("/") + 1 :] in self._names:
             return True
