@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
+from conftest import MakeExecutable
 from sync_world import SETTINGS, Oracle, git, law_breakers, settings_of, write
 from vera_ccc_tools.gitignore_plan import ANYWHERE_LIMIT, NEVER_INCLUDED, NOT_UTF8
 from vera_ccc_tools.gitignore_sync import Report, Syncer, sync
@@ -418,6 +420,34 @@ def test_an_edit_of_a_tracked_file_is_nothing_new(tmp_path: Path, oracle: Oracle
     assert "plan" not in project.syncer.sync(root).elapsed_ms
     write(root, files("c.py"))
     assert "plan" in project.syncer.sync(root).elapsed_ms
+
+
+COUNTER = """
+import pathlib, subprocess, sys
+with open({log!r}, "a", encoding="utf-8") as file:
+    file.write(sys.argv[4] + "\\n")
+sys.exit(subprocess.run([{git!r}, *sys.argv[1:]], check=False).returncode)
+"""
+
+
+def test_an_unchanged_sync_runs_one_git_for_each_repository(
+    tmp_path: Path, oracle: Oracle, fake_executable: MakeExecutable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = repository(tmp_path / "r", files("out/a.py", rules={".gitignore": "out/\n"}))
+    repository(root / "in", files("out/a.py", rules={".gitignore": "out/\n"}))
+    settings_of(root, OPEN)
+    log = tmp_path / "log"
+    body = COUNTER.format(log=str(log), git=shutil.which("git"))
+    monkeypatch.setenv("PATH", str(fake_executable("git", body).parent), prepend=os.pathsep)
+    syncer = Syncer()
+    syncer.sync(root)
+    log.unlink()
+    assert not syncer.sync(root).changed
+    assert log.read_text(encoding="utf-8").split() == ["status", "status"]
+    write(root, {"in/b.py": SOURCE, "out/b.py": SOURCE})
+    log.unlink()
+    syncer.sync(root)
+    assert sorted(log.read_text(encoding="utf-8").split()) == ["ls-files"] * 2 + ["status"] * 2
 
 
 def test_a_dry_run_writes_nothing_and_shows_the_difference(tmp_path: Path, oracle: Oracle) -> None:
