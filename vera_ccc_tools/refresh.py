@@ -14,24 +14,27 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from vera_ccc_tools import freshness, output, project
+from vera_ccc_tools.calls import Call, Job, Synced
 from vera_ccc_tools.ccc import Ccc, Progress, Status
 from vera_ccc_tools.errors import Failure
-from vera_ccc_tools.freshness import Baseline, Files, Machine, Unknown
+from vera_ccc_tools.freshness import Baseline, Files, Machine, Unknown, View
+from vera_ccc_tools.index_runs import (
+    PATIENCE,
+    Target,
+    is_first,
+    renewing,
+    status_of,
+    still_indexing,
+    worth_waiting,
+)
 from vera_ccc_tools.process import Cancel
-from vera_ccc_tools.session import Call, Session
 from vera_ccc_tools.tasks import Task, running
 
 QUICK_LOOK = 0.02
 """Seconds: where git answers faster than this, it is waited for instead of searching ahead."""
-PATIENCE = 1.5
-"""Seconds that a search waits for an index run before it asks how far that is."""
-MOST_PATIENCE = 15.0
-"""Seconds that a search waits for an index run that seems about to end."""
-SOON = 7.0
-"""An index run that should end within this many seconds is waited for."""
 RECENT = 3.0
 """Seconds since the index was written within which somebody may still be writing it."""
 LATER_ANSWER = 15.0
@@ -102,10 +105,22 @@ class _Refresh(Generic[T]):
         return (*self.observed.notes, f"{files} could not be indexed; ccc_doctor may tell why.")
 
 
+class Host(Protocol):
+    """What a `Refresher` needs of the session that it belongs to."""
+
+    environ: dict[str, str]
+
+    def sync(self, root: Path, call: Call, *, always: bool) -> Synced:
+        """Keep ccc's exclusions equal to what git ignores."""
+
+    def job(self, root: Path) -> Job | None:
+        """The background command of a project: the one that runs, or ran last."""
+
+
 class Refresher:
     """Remembers, for each project, the state at its last refresh by this process."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Host) -> None:
         self._session = session
         self._lock = threading.Lock()
         self._watch = freshness.Watch(session.environ)
@@ -116,7 +131,7 @@ class Refresher:
 
     def find(self, ccc: Ccc, root: Path, call: Call, fetch: Fetch[T]) -> Found[T]:
         """Run *fetch* on an index that is as the disk is, or say in a note that it is not."""
-        target = _Target(ccc, root, call)
+        target = Target(ccc, root, call)
         job = self._session.job(root)
         if job is not None and job.running:
             return self._beside(target, fetch, job.line())
@@ -128,7 +143,7 @@ class Refresher:
             if found is not None:
                 return found
 
-    def _look_and_find(self, target: _Target, fetch: Fetch[T]) -> Found[T] | None:
+    def _look_and_find(self, target: Target, fetch: Fetch[T]) -> Found[T] | None:
         """One try; None when another call began a refresh of the same project meanwhile."""
         root, cancel = target.root, target.call.cancel
         with ExitStack() as stack:
@@ -171,15 +186,15 @@ class Refresher:
             Failure: ``indexing`` when the daemon is building or checking the index.
         """
         notes = self._session.sync(root, call, always=False).notes
-        target = _Target(ccc, root, call)
+        target = Target(ccc, root, call)
         with running(lambda own: fetch(own, None)) as task:
-            if not self._worth_waiting(task, target):
-                raise _still_indexing(root, _status(target))
+            if not worth_waiting(task, target):
+                raise still_indexing(root, status_of(target))
             return Found(task.result(call.cancel), refreshed=False, notes=notes)
 
     def index(self, ccc: Ccc, root: Path, call: Call) -> Found[Status]:
         """Bring the index up to date, and remember the state that it was brought to."""
-        target = _Target(ccc, root, call)
+        target = Target(ccc, root, call)
         observed = self._settled(self._observe(target), call.cancel)
         self._forget(root)
         status = ccc.index(root, cancel=call.cancel)
@@ -187,12 +202,12 @@ class Refresher:
             self._remember(target, observed)
         return Found(status, True, notes=observed.notes, looked=observed.seconds)  # noqa: FBT003
 
-    def _observe(self, target: _Target) -> _Observed:
+    def _observe(self, target: Target) -> _Observed:
         started = time.monotonic()
         files, machine, unknown = None, None, ""
         synced = self._session.sync(target.root, target.call, always=True)
         try:
-            files = self._watch.files(synced.seen(), target.call.cancel)
+            files = self._watch.files(_seen(synced), target.call.cancel)
             machine = freshness.machine_state(target.root, target.ccc)
         except (Unknown, Failure) as error:
             target.call.cancel.check()
@@ -206,16 +221,16 @@ class Refresher:
             return False
         return baseline.holds(observed.files, observed.machine, freshness.now())
 
-    def _same_machine(self, baseline: Baseline, target: _Target) -> bool:
+    def _same_machine(self, baseline: Baseline, target: Target) -> bool:
         with suppress(Unknown):
             return freshness.machine_state(target.root, target.ccc) == baseline.machine
         return False
 
-    def _begin(self, target: _Target, fetch: Fetch[T], observed: _Observed) -> _Refresh[T]:
+    def _begin(self, target: Target, fetch: Fetch[T], observed: _Observed) -> _Refresh[T]:
         """Start a refreshing search, unless somebody else's index run is in its way."""
         reason = observed.unknown or self._reason(target, observed)
         if self._written_by_others(target):
-            status = _status(target)
+            status = status_of(target)
             if status is not None and status.progress is not None:
                 return _Refresh(None, observed, reason)
         observed = self._settled(observed, target.call.cancel)
@@ -233,14 +248,14 @@ class Refresher:
             self._running[target.root] = task
         return _Refresh(task, observed, reason, ended)
 
-    def _end(self, target: _Target, fetch: Fetch[T], refresh: _Refresh[T]) -> Found[T]:
+    def _end(self, target: Target, fetch: Fetch[T], refresh: _Refresh[T]) -> Found[T]:
         """Wait for a refreshing search where that is worth it; else search beside it."""
         task, observed = refresh.task, refresh.observed
         cancel = target.call.cancel
         if task is None:
             return self._beside(target, fetch, refresh.reason)
         try:
-            if self._worth_waiting(task, target):
+            if worth_waiting(task, target):
                 value = task.result(cancel)
                 return Found(
                     value,
@@ -255,42 +270,23 @@ class Refresher:
                 task.cancel.press()
             raise
 
-    def _worth_waiting(self, task: Task[T], target: _Target) -> bool:
-        """Wait for a refresh to end; False when that would take too long."""
-        done_before, asked_before = 0, time.monotonic()
-        wait = PATIENCE
-        while not task.wait(wait, target.call.cancel):
-            wait = 1.0 if wait == PATIENCE else 2.0
-            status = _status(target, task)
-            if status is None or status.progress is None:
-                continue
-            if task.age() > MOST_PATIENCE or _is_first(status):
-                return False
-            done, asked = status.progress.done, time.monotonic()
-            rate = (done - done_before) / (asked - asked_before)
-            left = max(status.files, status.progress.listed) - done
-            if done_before and left > rate * SOON:
-                return False
-            done_before, asked_before = done, asked
-        return True
-
-    def _beside(self, target: _Target, fetch: Fetch[T], reason: str) -> Found[T]:
+    def _beside(self, target: Target, fetch: Fetch[T], reason: str) -> Found[T]:
         """Search what the index holds while an index run goes on.
 
         Raises:
             Failure: ``indexing`` when there is nothing to search yet.
         """
-        status = _status(target)
-        if status is not None and _is_first(status):
-            raise _still_indexing(target.root, status)
+        status = status_of(target)
+        if status is not None and is_first(status):
+            raise still_indexing(target.root, status)
         with running(lambda own: fetch(own, None)) as task:
             while not task.wait(PATIENCE, target.call.cancel):
-                status = status or _status(target, task)
+                status = status or status_of(target, task)
                 late = time.monotonic() > target.started + LATER_ANSWER
-                if late or (status is not None and _is_first(status)):
-                    raise _still_indexing(target.root, status)
+                if late or (status is not None and is_first(status)):
+                    raise still_indexing(target.root, status)
             value = task.result(target.call.cancel)
-        notes = (_renewing(status),)
+        notes = (renewing(status),)
         return Found(value, refreshed=False, reason=reason, notes=notes, stale=True)
 
     def _settled(self, observed: _Observed, cancel: Cancel) -> _Observed:
@@ -302,7 +298,7 @@ class Refresher:
             return _Observed(None, None, observed.notes, str(error), observed.seconds)
         return observed
 
-    def _written_by_others(self, target: _Target) -> bool:
+    def _written_by_others(self, target: Target) -> bool:
         """Whether the index was written a moment ago, and not by a refresh of ours."""
         path = project.index_path(target.root, target.ccc.environ)
         with suppress(OSError):
@@ -311,7 +307,7 @@ class Refresher:
                 return baseline is None or baseline.machine.index != freshness.signature(path)
         return False
 
-    def _reason(self, target: _Target, observed: _Observed) -> str:
+    def _reason(self, target: Target, observed: _Observed) -> str:
         baseline = self._baseline(target.root)
         if baseline is None:
             return "the first search of this session"
@@ -319,7 +315,7 @@ class Refresher:
             return "the settings, the index, ccc or its daemon changed"
         return "files changed"
 
-    def _remember(self, target: _Target, observed: _Observed) -> None:
+    def _remember(self, target: Target, observed: _Observed) -> None:
         if observed.files is None:
             return
         with suppress(Unknown):
@@ -348,62 +344,11 @@ class Refresher:
             task.cancel.press()
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """Which project, by which ccc, on whose behalf."""
-
-    ccc: Ccc
-    root: Path
-    call: Call
-    started: float = field(default_factory=time.monotonic)
-
-
-def _status(target: _Target, task: Task[Any] | None = None) -> Status | None:
-    """What the index holds, where ccc tells that before the call is cancelled or *task* ends."""
-    own = Cancel()
-    with ExitStack() as stack:
-        stack.enter_context(target.call.cancel.notifying(own.press))
-        if task is not None:
-            stack.enter_context(task.notifying(own.press))
-        with suppress(Failure):
-            return target.ccc.status(target.root, cancel=own)
-    target.call.cancel.check()
-    return None
-
-
 def _errors(ended: list[Progress | None]) -> int:
     return max((progress.errors for progress in ended if progress is not None), default=0)
 
 
-def _is_first(status: Status) -> bool:
-    """Whether the index run that goes on builds the index from nothing."""
-    progress = status.progress
-    if progress is None:
-        return False
-    return progress.unchanged == 0 and progress.reprocessed == 0 and progress.added >= status.files
-
-
-def _still_indexing(root: Path, status: Status | None) -> Failure:
-    if status is None:
-        return Failure(
-            "indexing",
-            f"The index of {root} is perhaps being built or checked: ccc's daemon does not say.",
-            "Use rg meanwhile, and search again later. If it stays so, ask the user to run "
-            "`ccc daemon restart` in a terminal.",
-        )
-    done = 0 if status.progress is None else status.progress.done
-    return Failure(
-        "indexing",
-        f"The index of {root} is being built or checked by ccc's daemon: "
-        f"{output.counted(done, 'file')} done so far.",
-        "Use rg meanwhile, and search again later; ccc-status tells when it is ready.",
-    )
-
-
-def _renewing(status: Status | None) -> str:
-    progress = None if status is None else status.progress
-    done = "" if progress is None else f" ({output.counted(progress.done, 'file')} checked so far)"
-    return (
-        f"The index is being brought up to date{done}; these results are from what it held, and "
-        "may miss the latest edits. Check with rg or read."
-    )
+def _seen(synced: Synced) -> tuple[View, ...]:
+    if synced.views is None:
+        raise Unknown(synced.unknown)
+    return synced.views
