@@ -25,7 +25,7 @@ from vera_ccc_tools.errors import Failure
 ROOT = Path(__file__).resolve().parent.parent
 QUESTIONS = ROOT / "tests" / "data" / "answers.json"
 RESULTS = 10
-MULTIPLIERS = {"crowd", "depth", "test", "document", "example", "generated", "index", "asked"}
+MULTIPLIERS = {"crowd", "test", "document", "example", "generated", "index", "asked"}
 """Weights that 1 turns off, as 0 does the others."""
 
 Order = Callable[[Asked], Sequence[Hit]]

@@ -44,7 +44,6 @@ class Weights:
         pasted: A chunk that holds all the lines of pasted code.
         file: A file with the best chunks, for each of its chunks.
         crowd: What each further chunk of a file keeps of its score.
-        depth: What a chunk keeps of its score for each directory that its file lies in.
         test, document, example, generated, index: What a chunk of such a file keeps of its score.
         asked: What a chunk of such a file gains when the question is about that kind.
     """
@@ -58,7 +57,6 @@ class Weights:
     pasted: float = 4.0
     file: float = 0.5
     crowd: float = 0.7
-    depth: float = 0.98
     test: float = 0.5
     document: float = 0.5
     example: float = 0.5
@@ -194,14 +192,13 @@ class _Ranking:
         return sum(len(line) for line in lines if line in content) / sum(map(len, lines))
 
     def _kept(self, path: str) -> float:
-        depth = self._weights.depth ** path.count("/")
         kind = kinds.of_path(path)
         if kind is None:
-            return depth
+            return 1.0
         if kind in self._question.kinds:
-            return depth * self._weights.asked
+            return self._weights.asked
         kept: float = getattr(self._weights, kind)
-        return depth * kept
+        return kept
 
     def _with_files(self, scores: Sequence[float]) -> list[float]:
         """Let the best chunks of a file speak for all of it."""
