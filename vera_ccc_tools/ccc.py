@@ -201,7 +201,7 @@ class Ccc:
         self, arguments: list[str], cwd: Path, deadline: _Deadline, cancel: process.Cancel
     ) -> process.Finished:
         young = False
-        if arguments[0] not in _WITHOUT_DAEMON and not daemon.is_up(self.environ):
+        if arguments[0] not in _WITHOUT_DAEMON and not self._is_daemon_ready():
             young = self._start_daemon(arguments[0], deadline, cancel)
         limit = streams.HEAD_LIMIT if arguments[0] == "search" else _SMALL
         command = process.Command(
@@ -260,6 +260,9 @@ class Ccc:
         words = shorten(self._said(daemon.last_words(self.environ)), 300)
         return Failure(failure.code, f"{failure.message} {log} ends: {words}", failure.hint)
 
+    def _is_daemon_ready(self) -> bool:
+        return daemon.is_up(self.environ) and daemon.is_current(self.environ, self.executable)
+
     def _start_daemon(self, command: str, deadline: _Deadline, cancel: process.Cancel) -> bool:
         """Let one client start the daemon while the others wait; see `daemon.py`.
 
@@ -271,13 +274,15 @@ class Ccc:
             if not mine:
                 raise deadline.missed(command, starting=True)
             daemon.await_birth(self.environ, deadline.at, cancel)
-            if daemon.is_up(self.environ):
+            if self._is_daemon_ready():
                 return True
             if deadline.left() == 0.0:
                 raise deadline.missed(command, starting=True)
             argv = (str(self.executable), "daemon", "status")
             first = process.Command(argv, Path(self.executable.anchor), self.environ, _SMALL)
             done = process.run(first, deadline=deadline.left(), cancel=cancel, spare=is_daemon)
+            if done.ended == "exit":
+                daemon.was_asked(self.environ, self.executable)
         if done.ended == "deadline" and done.spared:
             raise deadline.missed(command, starting=True)
         if done.ended == "exit" and done.returncode != 0 and command != "doctor":

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 LOG_TAIL = 64 * 1024
 LONGEST_BIRTH = 60.0
 """Seconds after which a daemon that does not listen will never do so; ccc itself waits for 30."""
+LONGEST_LOSS = 15.0
+"""Seconds after which a client that has no daemon will not start one any more."""
 _NO_PROCESS_ID = 2**31
 _SOCKET_PATH_LIMIT = 104 if sys.platform == "darwin" else 108
 
@@ -42,29 +46,73 @@ def is_up(environ: Mapping[str, str]) -> bool:
     return bool(psutil.pid_exists(pid))
 
 
+_asked: set[tuple[int, ...]] = set()
+"""The ages, as `_ages` gives them, at which a client has spoken to the daemon."""
+
+
+def is_current(environ: Mapping[str, str], executable: Path) -> bool:
+    """Whether the daemon that is up began after the last change of ccc and of its settings.
+
+    ccc's next client replaces one that did not, and two at once would start two.
+    """
+    born, *changed = ages = _ages(environ, executable)
+    return not born or born >= max(changed) or ages in _asked
+
+
+def was_asked(environ: Mapping[str, str], executable: Path) -> None:
+    """Remember that a client has spoken to the daemon, and left it as it is."""
+    _asked.add(_ages(environ, executable))
+
+
+def _ages(environ: Mapping[str, str], executable: Path) -> tuple[int, ...]:
+    """When the daemon began and its settings and *executable* changed (ns), 0 where unknown."""
+    pid_file = project.runtime_directory(environ) / "daemon.pid"
+    return tuple(map(_changed, (pid_file, project.global_settings_path(environ), executable)))
+
+
+def _changed(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
 def await_birth(environ: Mapping[str, str], until: float | None, cancel: Cancel) -> None:
-    """Wait, while a daemon is on its way, until it listens; to *until* (monotonic) at most."""
-    while not is_up(environ) and _is_being_born(environ):
+    """Wait, while a daemon is on its way, until it listens; to *until* (monotonic) at most.
+
+    A client that has lost its daemon, or replaces one of another version, starts the next by
+    itself: as long as clients run, that is waited for too.
+    """
+    patient = time.monotonic() + LONGEST_LOSS
+    while not is_up(environ) and _is_being_born(environ, clients=time.monotonic() < patient):
         if until is not None and time.monotonic() >= until:
             return
         cancel.check()
         cancel.wait(0.1)
 
 
-def _is_being_born(environ: Mapping[str, str]) -> bool:
-    """Whether a process has been started to become the daemon of *environ*."""
+def _is_being_born(environ: Mapping[str, str], *, clients: bool) -> bool:
+    """Whether a process is to become the daemon of *environ*, or a client may start one."""
     import psutil
 
     directory = project.runtime_directory(environ)
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):
-            if (
-                "run-daemon" in process.cmdline()
-                and project.runtime_directory(process.environ()) == directory
-                and time.time() - process.create_time() < LONGEST_BIRTH
+            line = process.cmdline()
+            born = "run-daemon" in line and time.time() - process.create_time() < LONGEST_BIRTH
+            if (born or (clients and _is_client(line))) and (
+                project.runtime_directory(process.environ()) == directory
             ):
                 return True
     return False
+
+
+def _is_client(line: Sequence[str]) -> bool:
+    commands = {"search", "index", "status", "doctor"}
+    return any(
+        re.fullmatch(r"(?:.*[/\\])?ccc(?:\.exe)?", word) and following in commands
+        for word, following in pairwise(line)
+    )
 
 
 def _listens(path: Path) -> bool:

@@ -106,6 +106,19 @@ FAULTS = (
         "Correct `include_patterns` or `exclude_patterns` in .cocoindex_code/settings.yml.",
     ),
     Fault(
+        "odd_name",
+        r"'utf-?8' codec can't encode characters? .*surrogates not allowed",
+        "The project holds a file whose name is not UTF-8, at which ccc's index run ends.",
+        "Ask the user to rename it (`find . -print0 | grep -zavx '.*'` lists such names), or to "
+        "exclude its directory in .cocoindex_code/settings.yml.",
+    ),
+    Fault(
+        "not_indexed",
+        r"no such table: code_chunks",
+        "The index holds nothing yet: its first run did not end well.",
+        "Call ccc_index, which tells why; use rg meanwhile.",
+    ),
+    Fault(
         "bad_settings",
         r"(Error loading [^\n]+)",
         "ccc cannot read its settings: {1}",

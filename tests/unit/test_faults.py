@@ -28,6 +28,10 @@ SAID = {
     "bad_glob": [
         "Error: error parsing glob '**/[id/**': unclosed character class; missing ']'",
     ],
+    "odd_name": [
+        "Indexing failed: 'utf-8' codec can't encode character '\\udcff': surrogates not allowed",
+    ],
+    "not_indexed": ["sqlite3.OperationalError: no such table: code_chunks_vec"],
     "bad_settings": ["Indexing failed: Error loading /p/.cocoindex_code/settings.yml: while"],
     "disk_full": [
         "sqlite3.OperationalError: database or disk is full",
