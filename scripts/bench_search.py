@@ -9,20 +9,17 @@ counts are the ratios of the medians. The peers are the two public Pi extensions
 from __future__ import annotations
 
 import argparse
-import os
 import random
-import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import environment
+from playground import user
 from worker_client import Worker
 
 QUERY = "parse the settings of module"
@@ -136,28 +133,6 @@ def source(number: int, chance: random.Random) -> str:
         f"def {name}_{number}(value):\n    return [{name!r}, value]\n\n\n" for name in names
     )
     return f'"""{" ".join(names)}"""\n\n\n{body}'
-
-
-@contextmanager
-def user(python: str) -> Iterator[tuple[Path, dict[str, str], str]]:
-    """A user with a ccc, a hashing embedder and a daemon; all of it ended afterwards."""
-    ccc = str(environment.find_ccc().path)
-    base = Path(tempfile.mkdtemp(prefix="b", dir="/tmp" if Path("/tmp").is_dir() else None))  # noqa: S108
-    environ = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("GIT_", "COCOINDEX_", "VERA_CCC_", "XDG_"))
-    }
-    environ |= {"HOME": str(base), "COCOINDEX_CODE_DIR": str(base / "c")}
-    environ |= {"COCOINDEX_DISABLE_USAGE_TRACKING": "1"}
-    environ |= {"VERA_CCC_EXECUTABLE": ccc, "VERA_CCC_PYTHON": python}
-    with environment.embedding_server(python, "hashing") as address:
-        environment.write_global_settings(base / "c", "hashing", address)
-        try:
-            yield base, environ, ccc
-        finally:
-            subprocess.run([ccc, "daemon", "stop"], env=environ, check=False, timeout=60)
-            shutil.rmtree(base, ignore_errors=True)
 
 
 @contextmanager

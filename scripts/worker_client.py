@@ -98,6 +98,13 @@ class Worker:
             raise StepFailed(result["content"][0]["text"])
         return result
 
+    def cancel(self) -> None:
+        """Cancel the request that is waited for, from another thread; it then fails."""
+        note = {"jsonrpc": "2.0", "method": "cancel", "params": {"id": self._last}}
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(note).encode() + b"\n")
+        self._process.stdin.flush()
+
     def close(self) -> None:
         """Close the worker's input and see it end."""
         with self._process as process:
