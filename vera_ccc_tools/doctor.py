@@ -19,6 +19,8 @@ _CCC, _PYTHON, _DAEMON = _NEEDED = ("ccc", "SQLite extensions", "daemon")
 """The checks without which ccc's own ones cannot work, or would wait in vain."""
 _PATIENCE = {"VERA_CCC_TIMEOUT_STATUS": "15"}
 """A status may be late; whether there is any answer at all is worth more time."""
+OLDEST_GIT = (2, 18)
+"""The first that knows all options of the question that the sync asks."""
 LEAST_FREE = 64 * 1024
 """Bytes of a disk that count as none: less than any index needs to grow."""
 MOST_NAMED = 5
@@ -156,7 +158,11 @@ def _git(session: Session, call: Call) -> Check:
     version = output.clean(done.stdout.head.decode("utf-8", "replace")).strip()
     repository = project.find_git_root(call.cwd)
     where = f"repository {repository}" if repository else "no repository here"
-    return Check("git", done.returncode == 0, f"{git}, {version}, {where}", "Reinstall git.")
+    numbers = tuple(int(each) for each in re.findall(r"\d+", version)[:2])
+    able = done.returncode == 0 and numbers >= OLDEST_GIT
+    oldest = ".".join(map(str, OLDEST_GIT))
+    remedy = f"Install git {oldest} or later: an older one cannot be asked for what it ignores."
+    return Check("git", able, f"{git}, {version}, {where}", remedy)
 
 
 def _global_settings(session: Session) -> Check:

@@ -102,7 +102,7 @@ class _Refresh(Generic[T]):
         if not errors:
             return self.observed.notes
         files = output.counted(errors, "file")
-        return (*self.observed.notes, f"{files} could not be indexed; ccc_doctor may tell why.")
+        return (*self.observed.notes, f"{files} could not be indexed; the daemon's log tells why.")
 
 
 class Host(Protocol):

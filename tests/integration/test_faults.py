@@ -324,12 +324,16 @@ def test_where_the_sync_cannot_write_the_search_answers_with_one_line_more(
     started = start(running, {**ccc_home, "PYTHONDONTWRITEBYTECODE": "1"}, "-c", UNPRIVILEGED, disk)
     try:
         text = text_of(searched(started, top, "only almond"))
+        started.request("tools/call", name="ccc_doctor", arguments={}, cwd=str(top))
+        checked = text_of(started.read())
     finally:
         directory.chmod(0o755)
     assert text.startswith("almond.py:1-1 [python]"), text
     (note,) = [line for line in text.split("\n") if line.startswith("Note: ")]
     assert note.startswith("Note: The ignore rules could not be brought up to date: ")
     assert ("File too large" if disk == "full" else "Permission denied") in note
+    unwritable = f"✗ project: {top}: ccc cannot write into the project's directory"
+    assert (unwritable in checked) == (disk == "read-only")
     after = settings.read_bytes(), sorted(path.name for path in directory.iterdir())
     assert after[0] == before[0]
     assert not [name for name in after[1] if "tmp" in name]

@@ -93,6 +93,40 @@ def test_the_last_words_are_the_last_line_of_the_log(
     assert daemon.last_words(environ) == words
 
 
+@pytest.mark.parametrize("changed", ["settings", "ccc"])
+def test_a_daemon_from_before_a_change_is_not_current_until_a_client_has_spoken_to_it(
+    environ: dict[str, str], tmp_path: Path, changed: str
+) -> None:
+    ccc = write_file(tmp_path / "bin" / "ccc", "")
+    settings = write_file(directory(environ) / "global_settings.yml", "")
+    assert daemon.is_current(environ, ccc)  # there is none that could be older
+    pid_file = write_file(directory(environ) / "daemon.pid", "1")
+    for path, seconds in ((ccc, 1000), (settings, 1000), (pid_file, 2000)):
+        os.utime(path, (seconds, seconds))
+    assert daemon.is_current(environ, ccc)
+    os.utime({"settings": settings, "ccc": ccc}[changed], (3000, 3000))
+    assert not daemon.is_current(environ, ccc)
+    daemon.was_asked(environ, ccc)
+    assert daemon.is_current(environ, ccc)
+    os.utime({"settings": settings, "ccc": ccc}[changed], (4000, 4000))
+    assert not daemon.is_current(environ, ccc)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_one"),
+    [
+        ("/v/bin/python /v/bin/ccc search --json -- x", True),
+        ("/v/bin/ccc daemon status", False),
+        ("C:\\\\v\\\\ccc.exe index", True),
+        ("/v/bin/ccc mcp", False),
+        ("python -m vera_ccc_tools call ccc_search", False),
+        ("rg accc search", False),
+    ],
+)
+def test_a_client_that_may_start_a_daemon_is_known_by_its_command(line: str, is_one: bool) -> None:  # noqa: FBT001
+    assert daemon._is_client(line.split()) is is_one
+
+
 def test_only_one_at_a_time_starts_a_daemon(environ: dict[str, str]) -> None:
     inside, most = [0], [0]
     lock = threading.Lock()

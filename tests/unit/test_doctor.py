@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -151,6 +152,38 @@ def test_a_daemon_that_does_not_come_up_is_told_with_the_last_words_of_its_log(
     session, _ = make(body=f"{VERSION}\nif argv[0] == 'daemon': sys.exit({said!r})")
     text, _ = ask(session, make_project(tmp_path / "p"))
     assert f"{log} ends: 'ValueError: the cause'" in text.split("\n")[0]
+
+
+def test_a_full_disk_is_told_before_ccc_fails_of_it(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = shutil.disk_usage(tmp_path)._replace(free=0)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: full)
+    session, _ = make()
+    text, result = ask(session, make_project(tmp_path / "p"))
+    assert names(result)["project"] is False
+    assert "ccc cannot write: the disk is full.\n    → Ask the user to make room" in text
+
+
+def test_a_git_that_is_too_old_is_told(
+    make: Make, tmp_path: Path, fake_executable: MakeExecutable
+) -> None:
+    body = "import sys; print('git version 2.17.1') if '--version' in sys.argv else sys.exit(129)"
+    session, _ = make()
+    session.environ["PATH"] = str(fake_executable("git", body, directory=tmp_path / "git").parent)
+    text, result = ask(session, make_project(tmp_path / "p"))
+    assert names(result)["git"] is False
+    assert "git version 2.17.1, no repository here\n    → Install git 2.18 or later" in text
+
+
+def test_each_problem_comes_with_a_remedy(make: Make, tmp_path: Path) -> None:
+    session, _ = make("  [FAIL] File Walk\n", "    ERROR: a new one\n    ERROR: map full\n")
+    session.environ["PATH"] = ""
+    text, _ = ask(session, tmp_path)
+    lines = text.split("\n")
+    problems = [at for at, line in enumerate(lines) if line.startswith("✗ ")]
+    assert len(problems) == 4
+    assert all(lines[at + 1].startswith("    → ") for at in problems)
 
 
 def test_verbose_asks_ccc_for_tracebacks(make: Make, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -137,14 +138,34 @@ def test_progress_is_told_while_an_index_run_goes_on(
     ],
 )
 def test_an_index_that_outlasts_its_deadline_is_told_as_that(
-    make: Make, tmp_path: Path, status_says: str, says: str
+    make: Make, tmp_path: Path, status_says: str, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(indexing, "GLANCE", 20.0)
     body = f"if argv[0] == 'index': time.sleep(600)\n{status_says}"
     session, _ = make(body, VERA_CCC_TIMEOUT_INDEX="0.4")
     text, result = call(session, "ccc_index", make_project(tmp_path / "p"))
     assert not result["isError"]
     assert says in text
     assert "did not answer within 0.4 s" in text
+
+
+def test_what_was_seen_of_an_index_run_is_told_where_the_daemon_is_too_busy_at_its_deadline(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "PROGRESS_PERIOD", 0.05)
+    monkeypatch.setattr(daemon, "is_up", lambda _environ: True)
+    body = f"""
+        if argv[0] == "status" and sum('"status"' in line for line in open(log.name)) == 1:
+            print({STATS!r} + "\\nIndexing in progress: {RUN}")
+            sys.exit()
+        time.sleep(600)
+    """
+    session, _ = make(body, VERA_CCC_TIMEOUT_INDEX="3", VERA_CCC_TIMEOUT_STATUS="60")
+    started = time.monotonic()
+    text, result = call(session, "ccc_index", make_project(tmp_path / "p"))
+    assert time.monotonic() - started < 4.0
+    assert not result["isError"]
+    assert "goes on in ccc's daemon: 30 files done so far" in text
 
 
 def test_a_daemon_that_does_not_answer_then_either_is_a_failure(make: Make, tmp_path: Path) -> None:

@@ -38,6 +38,25 @@ def test_the_table_of_settings_names_each_deadline(command: str) -> None:
     assert dict(zip(names, seconds, strict=True))[command.upper()] == ccc.DEADLINES[command]
 
 
+def _said() -> str:
+    """What the package and the adapter can say: their sources, pieces of a text joined."""
+    files = [*(ROOT / "vera_ccc_tools").glob("*.py"), *(ROOT / "extension").glob("*.js")]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    return re.sub(r"""["'`](?: \+)?\n\s*(?:\+ )?f?["'`]""", "", text)
+
+
+def test_what_goes_wrong_is_told_in_the_words_of_the_table() -> None:
+    table = README.partition("## What goes wrong")[2].partition("\n## ")[0]
+    rows = [line.split(" | ") for line in table.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) > 15
+    said = _said()
+    for seen, why, what in rows:
+        for words in seen.removeprefix("| ").split("…"):
+            assert words.strip() in said, seen
+        assert why
+        assert what
+
+
 def test_every_script_that_the_smoke_needs_is_packed() -> None:
     packed = json.loads((ROOT / "package.json").read_text(encoding="utf-8"))["files"]
     needed, seen = ["scripts/smoke.py"], set()
