@@ -72,12 +72,11 @@ const behaviours = {
     process.stdin.destroy();
   },
   preparing: (request) => {
-    process.stderr.write("Making the Python environment\n");
+    process.stderr.write(existsSync(argument) ? "a later log line\n" : "Making the Python environment\n");
     const wait = setInterval(() => {
       if (!existsSync(argument)) return;
       clearInterval(wait);
       send({ id: request.id, result: "ready" });
-      process.stderr.write("a later log line\n");
     }, 5);
   },
 };
