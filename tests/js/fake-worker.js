@@ -72,7 +72,8 @@ const behaviours = {
     process.stdin.destroy();
   },
   preparing: (request) => {
-    process.stderr.write(existsSync(argument) ? "a later log line\n" : "Making the Python environment\n");
+    prepared += 1; // the test makes two calls before the first answer, and one after it
+    process.stderr.write(prepared > 2 ? "a later log line\n" : "Making the Python environment\n");
     const wait = setInterval(() => {
       if (!existsSync(argument)) return;
       clearInterval(wait);
@@ -90,6 +91,7 @@ if (mode === "polite") {
   });
 }
 
+let prepared = 0;
 let rest = "";
 process.stdin.setEncoding("utf8");
 process.stdin.on("data", (chunk) => {
