@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import tempfile
@@ -17,7 +18,11 @@ TAIL_LIMIT = 64 * 1024
 REST_LIMIT = 64 * 1024 * 1024
 """Bytes after the head that are kept in a file where the caller wants them; the others are lost."""
 
+LARGE = 1024 * 1024
+"""Bytes from which on a block of memory goes back to the system as soon as it is free."""
+
 _BLOCK = 65536
+_M_MMAP_THRESHOLD = -3  # as malloc.h has it
 _LOOK_UP = 250
 """Milliseconds after which a silent pipe's reader looks whether it has been given up."""
 
@@ -83,6 +88,8 @@ class Sink:
 
     def _take(self, block: bytes) -> None:
         self._total += len(block)
+        if self._total > LARGE:
+            _give_large_blocks_back()
         room = max(0, self.limit - len(self._head))
         self._head += block[:room]
         rest = block[room:]
@@ -107,6 +114,19 @@ class Sink:
             with suppress(OSError):
                 self._spill.close()
         return Output(bytes(self._head), self._total, self._tail, rest)
+
+
+@functools.cache
+def _give_large_blocks_back() -> None:
+    """Have the C library map large blocks one by one, once a stream needs such.
+
+    glibc would learn from the first ones to keep them, up to 64 MB for each of many threads.
+    """
+    if sys.platform == "linux":
+        import ctypes  # 5 ms that only a long stream has to pay
+
+        with suppress(AttributeError):  # another C library
+            ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, LARGE)
 
 
 def _readable(descriptor: int) -> bool:

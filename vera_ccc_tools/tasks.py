@@ -29,6 +29,7 @@ class Task(Generic[T]):
         try:
             self._value = self._run(self.cancel)
         except BaseException as error:  # noqa: BLE001 - handed to whoever asks for the result
+            _let_go(error)
             self._error = error
         self._ended.press()
 
@@ -57,6 +58,15 @@ class Task(Generic[T]):
         if self._error is not None:
             raise self._error
         return self._value  # type: ignore[return-value]
+
+
+def _let_go(error: BaseException | None) -> None:
+    """Free what the frames hold in which *error* was raised: it may be megabytes of output."""
+    import traceback  # only a failing call pays for it
+
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
 
 
 @contextmanager

@@ -202,6 +202,21 @@ def test_200_mb_of_output_cost_bounded_memory_and_a_named_file(
         assert int(peak) < 200 * 1024
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems tell of no peak")
+def test_the_memory_of_floods_is_given_back(
+    running: list[Running], environ: dict[str, str], root: Path
+) -> None:
+    started = start(running, environ)
+    started.search(root, "x")
+    assert "result" in started.read()
+    process = psutil.Process(started.process.pid)
+    before = process.memory_info().rss
+    for _ in range(6):
+        started.search(root, "flood")
+        assert started.read()["result"]["isError"]
+    assert process.memory_info().rss - before < 10 * 1024 * 1024
+
+
 def test_many_calls_leave_no_descriptor_thread_or_process(
     running: list[Running], environ: dict[str, str], root: Path
 ) -> None:
