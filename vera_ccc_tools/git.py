@@ -18,8 +18,8 @@ from vera_ccc_tools.process import Cancel, Command, Finished, find_executable, r
 
 DEADLINE = 30.0
 """Seconds that one question may take. A work tree of 100,000 files takes a fifth of one."""
-OUTPUT_LIMIT = 1024 * 1024 * 1024
-"""Bytes of output that are read; a list of paths that was cut is never used."""
+OUTPUT_LIMIT = 64 * 1024 * 1024
+"""Bytes of output that are read, some 700,000 paths; a list that was cut is never used."""
 GITLINK = b"160000"
 """The index mode of a submodule (gitglossary: gitlink)."""
 
