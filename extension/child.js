@@ -161,7 +161,7 @@ export class Child {
 
   /** @param {string} line */
   #violate = (line) => {
-    this.#verdict ??= `wrote what is not its protocol: ${JSON.stringify(line.slice(0, 80))}`;
+    this.#verdict ??= `wrote what is not its protocol: ${JSON.stringify(plain(line.slice(0, 80)))}`;
     this.#kill("SIGKILL");
   };
 

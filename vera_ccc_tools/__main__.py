@@ -72,7 +72,7 @@ def _sync(options: argparse.Namespace) -> int:
         raise Failure(
             "not_initialized",
             f"{cwd} belongs to no ccc project.",
-            "Run `ccc init` in the project's root first.",
+            "Call ccc_index in a git repository, or run `ccc init` in the project's root.",
         )
     report = gitignore_sync.sync(root, dry_run=options.dry_run, tracked_ignored=True)
     _print(json.dumps(report.to_json(), indent=2) if options.json else report.render())

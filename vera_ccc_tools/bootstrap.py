@@ -88,7 +88,11 @@ def become(argv: Sequence[str]) -> None:
 
         child = subprocess.Popen(list(argv))
     except OSError as error:
-        raise Failure("cannot_run", f"Cannot run {shorten(argv[0])}: {error.strerror}.") from error
+        hint = ""
+        if os.environ.get("VERA_CCC_PYTHON"):
+            hint = "VERA_CCC_PYTHON names it: name a Python 3.11 or newer there, or unset it."
+        message = f"Cannot run {shorten(argv[0])}: {error.strerror}."
+        raise Failure("cannot_run", message, hint) from error
     while True:
         with suppress(KeyboardInterrupt):  # the child gets it too, and decides
             sys.exit(child.wait())

@@ -365,7 +365,7 @@ def _searched(environ: Mapping[str, str]) -> Path:
     if found is None:
         raise Failure(
             "ccc_missing",
-            "CocoIndex Code (`ccc`) is not installed: no `ccc` in the directories of PATH.",
+            "CocoIndex Code (`ccc`) is not installed: no `ccc` on PATH or in ~/.local/bin.",
             f"{faults.INSTALL} Use rg meanwhile.",
         )
     return found

@@ -15,7 +15,12 @@ from vera_ccc_tools.ccc import Ccc
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.session import SYNC_SWITCH, Answer, Call, Session
 
-_CCC, _PYTHON, _DAEMON = _NEEDED = ("ccc", "SQLite extensions", "daemon")
+_CCC, _PYTHON, _SETTINGS, _DAEMON = _NEEDED = (
+    "ccc",
+    "SQLite extensions",
+    "global settings",
+    "daemon",
+)
 """The checks without which ccc's own ones cannot work, or would wait in vain."""
 _PATIENCE = {"VERA_CCC_TIMEOUT_STATUS": "15"}
 """A status may be late; whether there is any answer at all is worth more time."""
@@ -58,14 +63,12 @@ class Check:
 
 def doctor(session: Session, call: Call, arguments: DoctorArguments) -> Answer:
     """Say what is wrong, the first cause again at the end; failed when anything is."""
-    checks: list[Check] = []
+    checks = _told(call, _outer_checks(session, call))
     report = ""
-    for check in _checks(session, call):
-        checks.append(check)
-        call.progress(f"Checked {check.name}")
     if all(check.ok for check in checks if check.name in _NEEDED):
         own, report = _own_checks_of_ccc(session, call, verbose=arguments.verbose)
-        checks.extend(own)
+        checks += own
+    checks += _told(call, _inner_checks(session, call))
     failed = [check for check in checks if not check.ok]
     lines = [str(check) for check in checks]
     if report:
@@ -78,19 +81,32 @@ def doctor(session: Session, call: Call, arguments: DoctorArguments) -> Answer:
     return Answer(text, details, failed=bool(failed))
 
 
-def _checks(session: Session, call: Call) -> Iterator[Check]:
+def _told(call: Call, checks: Iterator[Check]) -> list[Check]:
+    done = []
+    for check in checks:
+        done.append(check)
+        call.progress(f"Checked {check.name}")
+    return done
+
+
+def _outer_checks(session: Session, call: Call) -> Iterator[Check]:
+    """The machine: what every project needs, before ccc looks at its model."""
     yield _checked(_CCC, lambda: _ccc(session, call))
     installed = _is_installed(session)
     if installed:
         yield _checked(_PYTHON, lambda: _extensions(session, call))
     yield _checked("git", lambda: _git(session, call))
     yield _global_settings(session)
+    if installed:
+        yield _checked(_DAEMON, lambda: _daemon(session, call))
+
+
+def _inner_checks(session: Session, call: Call) -> Iterator[Check]:
+    """The project."""
     root = project.find_root(call.cwd)
     yield _project(session, call.cwd, root)
     if root is not None:
         yield _checked("ignore rules", lambda: _sync_state(session, call, root))
-    if installed:
-        yield _checked(_DAEMON, lambda: _daemon(session, call))
 
 
 def _patient(session: Session) -> Ccc:
@@ -195,8 +211,8 @@ def _is_full(root: Path) -> bool:
 
 
 def _sync_state(session: Session, call: Call, root: Path) -> Check:
-    if session.environ.get(SYNC_SWITCH, "").strip() == "0":
-        return Check("ignore rules", ok=True, seen=f"the sync is turned off by {SYNC_SWITCH}=0")
+    if session.sync_is_off:
+        return Check("ignore rules", ok=True, seen=f"the sync is turned off by {SYNC_SWITCH}")
     report = session.syncer().sync(root, cancel=call.cancel, dry_run=True, tracked_ignored=True)
     if report.warnings:
         seen = " ".join(report.warnings)
@@ -243,4 +259,5 @@ def _failed_check(words: str) -> Check:
     known = faults.recognise(words)
     if known is None:
         return Check("ccc doctor", ok=False, seen=words, remedy=_OWN_REMEDY)
-    return Check("ccc doctor", ok=False, seen=f"{known.message} ({words})", remedy=known.hint)
+    said = known.message if words[:100] in known.message else f"{known.message} ({words})"
+    return Check("ccc doctor", ok=False, seen=said, remedy=known.hint)

@@ -11,7 +11,12 @@ from dataclasses import dataclass
 from vera_ccc_tools.errors import Failure
 
 UPGRADE = "Upgrade it: `pipx upgrade cocoindex-code`, `uv tool upgrade cocoindex-code`, or pip."
-INSTALL = "Install it with `pipx install cocoindex-code` or `uv tool install cocoindex-code`."
+INSTALL = (
+    "Install it with `pipx install 'cocoindex-code[embeddings-local]'`, or with uv, "
+    "then run `ccc init` once in a terminal."
+)
+MOST_QUOTED = 300
+"""Characters of ccc's words that a cause quotes."""
 RESTART = "Ask the user to run `ccc daemon restart` in a terminal, then try again."
 
 
@@ -36,16 +41,22 @@ class Fault:
         found = re.search(self.words, text, re.IGNORECASE)
         if found is None:
             return None
-        groups = [group.strip() if group else "" for group in (found[0], *found.groups())]
+        groups = [(group or "").strip()[:MOST_QUOTED] for group in (found[0], *found.groups())]
         return Failure(self.code, self.cause.format(*groups), self.remedy)
 
 
 FAULTS = (
     Fault(
         "ccc_too_old",
-        r"No such option:? *'?--json",
+        r"No such option:? *'?--json|No such command '?version",
         "The installed ccc is too old: its `search` knows no `--json` (0.2.39 and later do).",
         UPGRADE,
+    ),
+    Fault(
+        "ccc_broken",
+        r"((?:ModuleNotFoundError|ImportError): [^\n.]*)",
+        "The installed ccc does not start: {1}.",
+        "Reinstall it: `pipx reinstall cocoindex-code`, or `uv tool install --reinstall`.",
     ),
     Fault(
         "no_sqlite_extensions",
@@ -120,8 +131,8 @@ FAULTS = (
     ),
     Fault(
         "bad_settings",
-        r"(Error loading [^\n]+)",
-        "ccc cannot read its settings: {1}",
+        r"(Error loading [^\n]+)(?:[^\0]*?\b(line \d+))?",
+        "ccc cannot read its settings: {1} {2}",
         "Correct that file; nothing was changed.",
     ),
     Fault(
@@ -179,15 +190,17 @@ FAULTS = (
     ),
     Fault(
         "model_refused",
-        r"((?:litellm\.)?AuthenticationError[^\n]*|(?:litellm\.)?PermissionDeniedError[^\n]*)",
-        "The embedding service refused ccc's key.",
+        r"((?:litellm\.)?(?:AuthenticationError|PermissionDeniedError)[^\n]*"
+        r"|Missing credentials[^\n]*|(?:Incorrect|Invalid|No) API key[^\n]*)",
+        "The embedding service refused ccc's key, or there is none: {1}",
         "Ask the user to correct `envs` in ccc's global settings, then to run `ccc doctor`.",
     ),
     Fault(
         "model_unreachable",
-        r"(?:litellm\.)?(?:APIConnectionError|InternalServerError)\b|litellm\.Timeout|APITimeoutError"
-        r"|Connection refused|couldn't be loaded|Can't load the (?:model|configuration)",
-        "ccc cannot reach or load its embedding model.",
+        r"((?:litellm\.)?(?:APIConnectionError|InternalServerError)\b[^\n]*|litellm\.Timeout[^\n]*"
+        r"|APITimeoutError[^\n]*|Connection refused|couldn't be loaded"
+        r"|Can't load the (?:model|configuration)[^\n]*)",
+        "ccc cannot reach or load its embedding model: {1}",
         "Ask the user to start the embedding service, or to correct ccc's global settings; "
         "`ccc doctor` tests the model.",
     ),

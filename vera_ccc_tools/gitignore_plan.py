@@ -29,7 +29,7 @@ PORTABLE_LIMIT = 5000
 
 NOT_UTF8 = "the name is not UTF-8, which no pattern can express"
 NEVER_INCLUDED = "no include pattern matches it"
-EXCLUDED = "the user's own patterns exclude it"
+EXCLUDED = "the other patterns of the settings exclude it"
 INSIDE = "another entry covers it"
 TOO_MANY = "ccc cannot build so many patterns for names with special characters"
 

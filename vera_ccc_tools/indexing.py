@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vera_ccc_tools import daemon, output, project
+from vera_ccc_tools import daemon, faults, output, project
 from vera_ccc_tools.arguments import IndexArguments, InitArguments
 from vera_ccc_tools.ccc import Ccc, Progress, Status
 from vera_ccc_tools.errors import Failure
@@ -171,6 +171,8 @@ def _report(ccc: Ccc, root: Path, call: Call, stop: Cancel, seen: _Seen) -> None
 
 
 def _progress(progress: Progress, seconds: float) -> str:
+    if not progress.done:
+        return f"Indexing: no file is done yet, {seconds:.0f} s"
     done = output.counted(progress.done, "file")
     rate = progress.done / seconds
     return f"Indexing: {done} done ({_changes(progress)}), {rate:.0f} files/s, {seconds:.0f} s"
@@ -233,9 +235,19 @@ def _init(session: Session, ccc: Ccc, call: Call, arguments: InitArguments) -> A
     )
     details = {"root": str(call.cwd), "created": not existed}
     if "[FAIL]" in said:
-        cause = "ccc could not use the embedding model that it was given."
-        return Answer(f"{done} But {cause}\n\n{said}", details, failed=True)
+        return Answer(_model_failed(done, said, session), details, failed=True)
     return Answer(f"{done} {following}", details)
+
+
+def _model_failed(done: str, said: str, session: Session) -> str:
+    """What to tell when ccc has stored a model that it cannot use; it takes no other one then."""
+    path = project.global_settings_path(session.environ)
+    known = faults.recognise(said)
+    cause = known.message if known else "ccc could not use the embedding model that it was given."
+    return (
+        f"{done} But {cause}\nAsk the user to correct {path} (the model, or its key in `envs`), "
+        f"then call ccc_doctor, which tests the model.\n\n{said}"
+    )
 
 
 def _in_background(session: Session, root: Path, tool: str, run: Any) -> Answer:

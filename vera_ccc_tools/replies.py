@@ -17,7 +17,8 @@ _ENGINE_LOG = re.compile(
     re.MULTILINE,
 )
 _ANSWER = re.compile(r'\{\s*"type"\s*:\s*"search"')
-_CAUSE = re.compile(r"(?:[\w.]+(?:Error|Exception|Exit)|Error)\b:?")
+# "Error" alone is the title of a box.
+_CAUSE = re.compile(r"[\w.]+(?:Error|Exception|Exit)\b:?|Error:")
 
 
 @dataclass(frozen=True, slots=True)

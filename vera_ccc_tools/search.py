@@ -248,6 +248,8 @@ def _nothing(arguments: SearchArguments) -> str:
         return f"No results from offset {arguments.offset} on: the ones before it were all."
     filters = [name for name in ("languages", "path") if getattr(arguments, name) not in (None, ())]
     advice = f"Try without {' and '.join(f'`{name}`' for name in filters)}. " if filters else ""
+    if arguments.path is not None:
+        advice += "Files that git ignores or the settings exclude are not in the index. "
     return (
         f"No results. {advice}Describe what the code does rather than its name, "
         "or use rg for exact text."

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["SYNC_SWITCH", "Answer", "Call", "Job", "Session", "Synced"]
 
 SYNC_SWITCH = "VERA_CCC_GITIGNORE_SYNC"
+OFF = {"0", "false", "no", "off"}
 END_SECONDS = 5.0
 """Seconds that all background commands together may take to end."""
 
@@ -54,11 +55,14 @@ class Session:
         """
         root = project.find_root(cwd)
         if root is None:
+            repository = project.find_git_root(cwd)
+            how = f"Call ccc_index, which initializes and indexes {repository}."
+            if repository is None:
+                how = "Call ccc_init, then ccc_index, if this directory is to be indexed."
             raise Failure(
                 "not_initialized",
                 f"{cwd} belongs to no ccc project.",
-                "Call ccc_index, which initializes the git repository and indexes it "
-                "(outside of one: ccc_init, then ccc_index). Use rg meanwhile.",
+                f"{how} Use rg meanwhile.",
             )
         if not project.is_indexed(root, self.environ):
             raise Failure(
@@ -68,6 +72,11 @@ class Session:
             )
         return root
 
+    @property
+    def sync_is_off(self) -> bool:
+        """Whether the user has turned the sync off."""
+        return self.environ.get(SYNC_SWITCH, "").strip().lower() in OFF
+
     def sync(self, root: Path, call: Call, *, always: bool) -> Synced:
         """Keep ccc's exclusions equal to what git ignores.
 
@@ -75,7 +84,7 @@ class Session:
         command for a project may start an index run by itself. A sync that fails is told in a
         note: the call that it comes before can still be answered.
         """
-        if self.environ.get(SYNC_SWITCH, "").strip() == "0":
+        if self.sync_is_off:
             return Synced(unknown="the sync is turned off")
         with self._lock:
             if root in self._synced and not always:

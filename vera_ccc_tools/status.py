@@ -55,7 +55,7 @@ def _indexed(session: Session, call: Call, root: Path | None) -> list[str]:
     assert root is not None
     session.sync(root, call, always=False)
     status = session.ccc().status(root, cancel=call.cancel)
-    size = f"{output.rounded(status.files)} files, {output.rounded(status.chunks)} chunks"
+    size = f"about {output.rounded(status.files)} files, {output.rounded(status.chunks)} chunks"
     if _grows(status):
         return [
             f"The index of semantic code search is being built now: {size} so far.",
@@ -65,7 +65,7 @@ def _indexed(session: Session, call: Call, root: Path | None) -> list[str]:
         return ["The index of semantic code search is empty: no file matched.", "Use rg."]
     return [
         f"Semantic code search is ready (ccc_search): {size}.",
-        f"Chunks by language: {_languages(status)}.",
+        f"Chunks by language, about: {_languages(status)}.",
     ]
 
 

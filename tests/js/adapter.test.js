@@ -253,10 +253,10 @@ test("a search is shown as a line, its result as the number of results and a lin
 });
 
 test("what a path or a query holds cannot move the cursor, colour the line or turn it round", () => {
-  const evil = "a\x1b[2J\x1b]0;title\x07\u202eb\rc";
-  assert.equal(callLine("ccc_search", { query: evil, path: evil }, theme), 'ccc_search "a b c" in a b c');
+  const evil = "a\x1b[2J\x1b]0;title\x07\u202e\u061cb\rc";
+  assert.equal(callLine("ccc_search", { query: evil, path: evil }, theme), 'ccc_search "a b c" in a  b c');
   const details = { results: [{ ...found.details.results[0], file_path: evil }] };
-  assert.equal(resultText("ccc_search", { details }, {}, theme), "1 result\na b c:1-9 python 0.81");
+  assert.equal(resultText("ccc_search", { details }, {}, theme), "1 result\na  b c:1-9 python 0.81");
 });
 
 test("a call that is still being written, and a failure, are shown", () => {

@@ -163,7 +163,7 @@ def test_one_that_is_planted_in_the_project_is_not_run(
     path = os.pathsep.join(["", ".", "bin", ".venv/bin"])
     failure = failing(lambda: Ccc.locate(environment(PATH=path)))
     assert failure.code == "ccc_missing"
-    assert "pipx install cocoindex-code" in failure.hint
+    assert "pipx install 'cocoindex-code" in failure.hint
 
 
 @pytest.mark.parametrize("command", DEADLINES)
@@ -349,6 +349,12 @@ Traceback (most recent call last):
   File "/lib/cocoindex_code/daemon.py", line 609, in handle
 sqlite3.OperationalError: disk I/O error {"x" * 900}
 """
+
+
+def test_the_title_of_a_box_is_no_cause(make: Make, tmp_path: Path) -> None:
+    ccc, _ = make(printing("", code=2, error=OLD.replace("No such option: --json", "It is Monday.")))
+    failure = failing(lambda: ccc.search(tmp_path, Query("x", 5)))
+    assert failure.message == "`ccc search` failed: It is Monday."
 
 
 def test_of_a_traceback_the_last_cause_is_told(make: Make, tmp_path: Path) -> None:

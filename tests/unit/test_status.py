@@ -53,7 +53,7 @@ def told(fake: FakeCcc, tmp_path: Path) -> Told:
 def test_without_ccc_the_text_says_how_to_install_it(told: Told, tmp_path: Path) -> None:
     text = told(tmp_path, VERA_CCC_EXECUTABLE="", PATH="")
     assert "not installed" in text
-    assert "pipx install cocoindex-code" in text
+    assert "pipx install 'cocoindex-code" in text
 
 
 @pytest.mark.parametrize(
@@ -92,8 +92,8 @@ def test_a_project_without_an_index_starts_no_process(
 def test_a_ready_index_is_told_with_its_size(told: Told, tmp_path: Path) -> None:
     text = told(make_project(tmp_path / "p"), stats(5712, 17_234, "python", "rust"))
     assert text == (
-        "Semantic code search is ready (ccc_search): 5.7k files, 17k chunks.\n"
-        "Chunks by language: python 100, rust 99."
+        "Semantic code search is ready (ccc_search): about 5.7k files, 17k chunks.\n"
+        "Chunks by language, about: python 100, rust 99."
     )
 
 
