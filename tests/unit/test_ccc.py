@@ -352,7 +352,9 @@ sqlite3.OperationalError: disk I/O error {"x" * 900}
 
 
 def test_the_title_of_a_box_is_no_cause(make: Make, tmp_path: Path) -> None:
-    ccc, _ = make(printing("", code=2, error=OLD.replace("No such option: --json", "It is Monday.")))
+    ccc, _ = make(
+        printing("", code=2, error=OLD.replace("No such option: --json", "It is Monday."))
+    )
     failure = failing(lambda: ccc.search(tmp_path, Query("x", 5)))
     assert failure.message == "`ccc search` failed: It is Monday."
 

@@ -9,7 +9,11 @@ import pytest
 from vera_ccc_tools import faults
 
 SAID = {
-    "ccc_too_old": ["│ No such option: --json  │", "Error: No such option '--json'", "No such command 'version'."],
+    "ccc_too_old": [
+        "│ No such option: --json  │",
+        "Error: No such option '--json'",
+        "No such command 'version'.",
+    ],
     "ccc_broken": ["ModuleNotFoundError: No module named 'mcp.server'"],
     "no_sqlite_extensions": [
         "AttributeError: 'sqlite3.Connection' object has no attribute 'enable_load_extension'",
