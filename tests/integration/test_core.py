@@ -305,7 +305,7 @@ def test_a_model_that_cannot_be_reached_is_the_doctors_first_problem(
     text, details, result = call(user, "ccc_doctor", tmp_path, verbose=True)
     assert result["isError"]
     assert "ccc doctor" in {check["name"] for check in details["checks"] if not check["ok"]}
-    assert "✗ ccc doctor: ccc cannot reach or load its embedding model." in text
+    assert "✗ ccc doctor: ccc cannot reach or load its embedding model: " in text
     assert "Other env vars" not in text
     assert KEY[:8] not in json.dumps(result)
 
