@@ -95,7 +95,10 @@ def user_directory(environ: Mapping[str, str] | None = None) -> Path:
     """The directory of ccc's global settings, daemon log and socket."""
     environ = os.environ if environ is None else environ
     named = environ.get("COCOINDEX_CODE_DIR")
-    return Path(named) if named else Path.home() / DIRECTORY
+    if named:
+        return Path(named)
+    home = environ.get("USERPROFILE" if os.name == "nt" else "HOME")
+    return (Path(home) if home else Path.home()) / DIRECTORY
 
 
 def global_settings_path(environ: Mapping[str, str] | None = None) -> Path:

@@ -55,7 +55,7 @@ def _indexed(session: Session, call: Call, root: Path | None) -> list[str]:
     assert root is not None
     session.sync(root, call, always=False)
     status = session.ccc().status(root, cancel=call.cancel)
-    size = f"about {output.rounded(status.files)} files, {output.rounded(status.chunks)} chunks"
+    size = f"{_about(status)}{_counted(status.files, 'file')}, {_counted(status.chunks, 'chunk')}"
     if _grows(status):
         return [
             f"The index of semantic code search is being built now: {size} so far.",
@@ -65,7 +65,7 @@ def _indexed(session: Session, call: Call, root: Path | None) -> list[str]:
         return ["The index of semantic code search is empty: no file matched.", "Use rg."]
     return [
         f"Semantic code search is ready (ccc_search): {size}.",
-        f"Chunks by language, about: {_languages(status)}.",
+        f"Chunks by language: {_about(status)}{_languages(status)}.",
     ]
 
 
@@ -75,6 +75,15 @@ def _grows(status: Status) -> bool:
         return False
     changed = status.progress.added + status.progress.reprocessed
     return status.files == 0 or changed * 10 > status.files
+
+
+def _about(status: Status) -> str:
+    """A word for counts that are rounded, as those of a hundred and more are."""
+    return "about " if status.chunks >= 100 else ""
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{output.rounded(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def _languages(status: Status) -> str:

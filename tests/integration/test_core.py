@@ -356,5 +356,5 @@ def test_an_index_in_the_background_ends_in_the_status(
     assert job is not None
     until(lambda: not job.running, 60)
     text = status.text(session, Call(root))
-    assert "ready (ccc_search): 1 files" in text
+    assert "ready (ccc_search): 1 file, 1 chunk" in text
     assert text.endswith("ccc_index in the background is done.")

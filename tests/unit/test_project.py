@@ -64,6 +64,8 @@ def test_a_database_that_is_kept_elsewhere_is_looked_for_there(tmp_path: Path) -
 
 def test_the_users_directories_follow_ccc_s_variables(tmp_path: Path, isolated_user: Path) -> None:
     assert project.user_directory({}) == isolated_user / ".cocoindex_code"
+    theirs = {"HOME": str(tmp_path), "USERPROFILE": str(tmp_path)}
+    assert project.user_directory(theirs) == tmp_path / ".cocoindex_code"
     environ = {"COCOINDEX_CODE_DIR": str(tmp_path / "c")}
     assert project.global_settings_path(environ) == tmp_path / "c" / "global_settings.yml"
     assert project.daemon_log_path(environ) == tmp_path / "c" / "daemon.log"

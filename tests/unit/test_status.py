@@ -93,7 +93,7 @@ def test_a_ready_index_is_told_with_its_size(told: Told, tmp_path: Path) -> None
     text = told(make_project(tmp_path / "p"), stats(5712, 17_234, "python", "rust"))
     assert text == (
         "Semantic code search is ready (ccc_search): about 5.7k files, 17k chunks.\n"
-        "Chunks by language, about: python 100, rust 99."
+        "Chunks by language: about python 100, rust 99."
     )
 
 
