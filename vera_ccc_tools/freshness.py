@@ -15,10 +15,11 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from vera_ccc_tools import daemon, project
@@ -31,6 +32,9 @@ FINE_TICK = 20_000_000
 """Nanoseconds within which two writes can leave the same time: some ticks of a kernel clock."""
 COARSE_TICK = 2_000_000_000
 """The same on file systems that keep whole seconds (and FAT, which keeps every other one)."""
+
+_LINUX_COARSE_CLOCK = 5
+"""``CLOCK_REALTIME_COARSE`` (clock_gettime(2)), which Python does not name."""
 
 Signature = tuple[int, ...]
 View = tuple[Repository, Status]
@@ -47,20 +51,31 @@ class Files:
     Attributes:
         digest: Equal for equal states.
         newest: The latest time of change (ns since the epoch) among the files looked at.
+        since: When the look began, by the clock that files are stamped with (see `stamp`).
+        signatures: Of the files looked at, by absolute path; git vouches for the others.
     """
 
     digest: bytes
     newest: int
+    since: int = 0
+    signatures: Mapping[bytes, Signature] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The state of what an index run reads beside the files."""
+
+    settings: Signature
+    global_settings: Signature
+    executable: Signature
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The state of everything else that decides what a search finds."""
+    """The state of everything but the files that decides what a search finds."""
 
-    settings: Signature
-    global_settings: Signature
+    inputs: Inputs
     index: Signature
-    executable: Signature
     daemon: Signature
 
 
@@ -70,7 +85,8 @@ class Baseline:
 
     Attributes:
         files: Taken before that refresh began, so that whatever was written meanwhile differs.
-        machine: Taken after it ended: it writes the index, and may have started the daemon.
+        machine: Taken after it ended, since it writes the index and may have started the daemon;
+            what it read was the same before and after.
         clock: The time of day (ns) when it ended.
     """
 
@@ -92,14 +108,21 @@ def machine_state(root: Path, ccc: Ccc) -> Machine:
     if not daemon.is_up(ccc.environ):
         raise Unknown("no daemon is up")
     return Machine(
-        settings=signature(project.settings_path(root)),
-        global_settings=signature(project.global_settings_path(ccc.environ)),
+        inputs=inputs(root, ccc),
         index=signature(project.index_path(root, ccc.environ)),
-        executable=signature(ccc.executable.resolve()),
         daemon=(
             daemon.process_id(ccc.environ) or 0,
             *signature(project.runtime_directory(ccc.environ) / "daemon.pid"),
         ),
+    )
+
+
+def inputs(root: Path, ccc: Ccc) -> Inputs:
+    """Look at the settings and at ccc; a few ``stat`` calls."""
+    return Inputs(
+        settings=signature(project.settings_path(root)),
+        global_settings=signature(project.global_settings_path(ccc.environ)),
+        executable=signature(ccc.executable.resolve()),
     )
 
 
@@ -120,13 +143,15 @@ class Watch:
         self._lock = threading.Lock()
         self._hidden: dict[Path, tuple[Signature, _Hidden]] = {}
 
-    def files(self, views: Sequence[View], cancel: Cancel) -> Files:
+    def files(self, views: Sequence[View], cancel: Cancel, since: int = 0) -> Files:
         """The state of the files that *views*, git's answers of one moment, speak of.
+
+        *since* is when git was asked.
 
         Raises:
             Unknown: Something there changes what ccc finds without git seeing it.
         """
-        looked = _Looked(views)
+        looked = _Looked(views, since or stamp())
         known = {os.fsencode(repository.directory) for repository, _ in views}
         for repository, status in views:
             top = os.fsencode(repository.top) + b"/"
@@ -137,11 +162,34 @@ class Watch:
                 looked.file(top + name)
         return looked.files()
 
+    def untouched(self, views: Sequence[View], files: Files, cancel: Cancel) -> bool:
+        """Whether no file was written since the look that gave *files*, to be written back maybe.
+
+        git calls a file unchanged that was changed and changed back, while ccc may have read it in
+        between. Its times tell.
+        """
+        git = Git.find(self._environ)
+        for repository, status in views:
+            top = os.fsencode(repository.top) + b"/"
+            listed = git.ask(
+                repository.directory, "ls-files", "--full-name", "-z", cancel=cancel
+            ).split(b"\0")
+            for name in (*listed, *status.untracked):
+                if not name or name.endswith(b"/"):
+                    continue
+                state = signature(top + name, follow=False)
+                known = files.signatures.get(top + name)
+                if known is None and max((0, *state[2:4])) >= files.since:
+                    return False
+                if known is not None and state != known:
+                    return False
+        return True
+
     def _hidden_of(self, repository: Repository, cancel: Cancel) -> _Hidden:
         state = signature(repository.index)
         with self._lock:
             known = self._hidden.get(repository.directory)
-        if known is not None and known[0] == state:
+        if state and known is not None and known[0] == state:
             return known[1]
         hidden = _ask_hidden(Git.find(self._environ), repository, cancel)
         with self._lock:
@@ -186,6 +234,9 @@ def _named(status: Status, hidden: _Hidden) -> Iterator[bytes]:
     for name in status.untracked:
         if not name.endswith(b"/"):
             yield name
+    for name in status.ignored:
+        if name == b".gitignore" or name.endswith(b"/.gitignore"):
+            yield name  # ccc reads it all the same
     yield from hidden.files
 
 
@@ -220,9 +271,11 @@ def _lines(raw: bytes) -> Iterator[bytes]:
 class _Looked:
     """Collects a digest and the newest time."""
 
-    def __init__(self, views: Sequence[View]) -> None:
+    def __init__(self, views: Sequence[View], since: int = 0) -> None:
         self._digest = hashlib.sha256()
         self._newest = 0
+        self._since = since
+        self._signatures: dict[bytes, Signature] = {}
         self._views = views
 
     def add(self, *parts: bytes) -> None:
@@ -230,7 +283,7 @@ class _Looked:
             self._digest.update(len(part).to_bytes(8, "big") + part)
 
     def file(self, path: bytes) -> None:
-        state = signature(path, follow=False)
+        state = self._signatures[path] = signature(path, follow=False)
         self.add(path, repr(state).encode())
         if not state:
             return
@@ -250,7 +303,7 @@ class _Looked:
         self._newest = max(self._newest, *state[2:4], 0)
 
     def files(self) -> Files:
-        return Files(self._digest.digest(), self._newest)
+        return Files(self._digest.digest(), self._newest, self._since, self._signatures)
 
 
 def _vouches(repository: Repository, status: Status, directory: bytes) -> bool:
@@ -283,6 +336,16 @@ def settle(files: Files, clock: int, cancel: Cancel) -> None:
 def now() -> int:
     """The time of day in nanoseconds, the clock that files are stamped with."""
     return time.time_ns()
+
+
+def stamp() -> int:
+    """A time that no later write can be stamped before, in nanoseconds.
+
+    A kernel stamps files by a clock that stands still for a tick of some milliseconds.
+    """
+    if sys.platform == "linux":
+        return time.clock_gettime_ns(_LINUX_COARSE_CLOCK)
+    return now() - FINE_TICK // 2
 
 
 def explain(error: Unknown | Failure) -> str:

@@ -54,8 +54,8 @@ class Rules:
     Attributes:
         excludes: ``exclude_patterns`` in force.
         includes: ``include_patterns`` in force; None where every file may be included.
-        is_link: Whether a path of the project is a symbolic link to a directory. git sees a
-            file there, ccc a directory with files of its own.
+        is_link: Whether a path of the project is a symbolic link, perhaps to a directory: git
+            sees a file there, ccc a directory with files of its own.
     """
 
     excludes: tuple[str, ...]

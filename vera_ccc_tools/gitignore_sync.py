@@ -230,7 +230,7 @@ class _Project:
             return Plan((), ())
         ignored = collect(survey, self._surveyor, cancel)
         user = _without(settings, ours)
-        made = plan(ignored, Rules(user, settings.includes, self._is_linked_directory))
+        made = plan(ignored, Rules(user, settings.includes, self._is_link))
         unasked = tuple(escape(place) + "/" for place in ignored.opaque)
         waiting = [
             entry
@@ -302,9 +302,10 @@ class _Project:
                 "Initialize the project with ccc_init.",
             ) from error
 
-    def _is_linked_directory(self, path: str) -> bool:
+    def _is_link(self, path: str) -> bool:
         place = f"{self._root}{os.sep}{path}"
-        return os.path.islink(place) and Path(place).is_dir()  # noqa: PTH114 - asked 20,000 times
+        # Whatever it leads to now: a directory may be there later, without git's answer changing.
+        return os.path.islink(place)  # noqa: PTH114 - asked 20,000 times
 
     def tracked_ignored(self, cancel: Cancel) -> tuple[str, ...]:
         """Name the tracked files that ccc would index if it did not read ``.gitignore``."""

@@ -44,8 +44,8 @@ def index(session: Session, call: Call, arguments: IndexArguments) -> Answer:
 
 def _repository(cwd: Path) -> Path:
     """The git root to initialize for *cwd*, by ccc's rule: below the home directory."""
-    root = project.find_git_root(cwd)
-    if root is None or root in (Path.home(), *Path.home().parents):
+    root = project.find_repository(cwd)
+    if root is None:
         raise Failure(
             "not_initialized",
             f"{cwd} belongs to no ccc project and lies in no git repository.",
@@ -68,9 +68,22 @@ def _index(session: Session, ccc: Ccc, root: Path, call: Call) -> Answer:
             raise
         return _outlasted(root, seen.latest or _glance(ccc, root, call), failure)
     seconds = time.monotonic() - started
+    _check_indexed(root, found.value, ccc)
     lines = [f"Initialized {root} for ccc."] if created else []
     lines += [_indexed(root, found.value, seconds), *[f"Note: {note}" for note in found.notes]]
     return Answer("\n".join(lines), _details(root, found.value, seconds))
+
+
+def _check_indexed(root: Path, status: Status, ccc: Ccc) -> None:
+    """Tell an index run that ended well, as ccc says, and has nothing in the index, as failed."""
+    errors = 0 if status.progress is None else status.progress.errors
+    if errors and not status.files:
+        raise Failure(
+            "nothing_indexed",
+            f"None of {output.counted(errors, 'file')} of {root} could be indexed; "
+            f"{project.daemon_log_path(ccc.environ)} tells why.",
+            "Call ccc_doctor, which tests the embedding model.",
+        )
 
 
 def _indexed(root: Path, status: Status, seconds: float) -> str:
@@ -212,8 +225,8 @@ def _check_parents(cwd: Path) -> None:
             "Use ccc_search and ccc_index as they are, or call ccc_init with `force` "
             "to make a project of this directory alone.",
         )
-    repository = project.find_git_root(cwd)
-    if repository not in (None, cwd, Path.home()):
+    repository = project.find_repository(cwd)
+    if repository not in (None, cwd):
         raise Failure(
             "parent_project",
             f"{cwd} lies inside the git repository {repository}.",

@@ -64,6 +64,16 @@ def is_file(path: Path) -> bool:
     return os.path.isfile(path)  # noqa: PTH113 - Path's one raises
 
 
+def find_repository(cwd: Path) -> Path | None:
+    """The git root that may become a project for *cwd*; the home directory and above never do.
+
+    The rule is ccc's (``find_parent_with_marker``), with links in the home's path resolved.
+    """
+    root = find_git_root(cwd)
+    home = Path(os.path.realpath(Path.home()))
+    return None if root is None or home.is_relative_to(root) else root
+
+
 def settings_path(root: Path) -> Path:
     """The project's settings, which belong to the user and to ccc."""
     return root / DIRECTORY / SETTINGS

@@ -12,15 +12,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from vera_ccc_tools import freshness, output, project
+from vera_ccc_tools import faults, freshness, output, project
 from vera_ccc_tools.calls import Call, Job, Synced
 from vera_ccc_tools.ccc import Ccc, Progress, Status
 from vera_ccc_tools.errors import Failure
-from vera_ccc_tools.freshness import Baseline, Files, Machine, Unknown, View
+from vera_ccc_tools.freshness import Baseline, Files, Inputs, Machine, Unknown, View
 from vera_ccc_tools.index_runs import (
     PATIENCE,
     Target,
@@ -82,6 +82,8 @@ class _Observed:
     notes: tuple[str, ...]
     unknown: str
     seconds: float
+    inputs: Inputs
+    views: tuple[View, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,23 +200,32 @@ class Refresher:
         observed = self._settled(self._observe(target), call.cancel)
         self._forget(root)
         status = ccc.index(root, cancel=call.cancel)
+        if not project.is_indexed(root, ccc.environ):
+            raise Failure(
+                "index_open_elsewhere",
+                f"The index of {root} was deleted while ccc's daemon had it open, and the daemon "
+                "goes on with what is deleted.",
+                faults.RESTART,
+            )
         if status.progress is None or not status.progress.errors:
             self._remember(target, observed)
         return Found(status, True, notes=observed.notes, looked=observed.seconds)  # noqa: FBT003
 
     def _observe(self, target: Target) -> _Observed:
-        started = time.monotonic()
+        started, since = time.monotonic(), freshness.stamp()
         files, machine, unknown = None, None, ""
         synced = self._session.sync(target.root, target.call, always=True)
+        inputs = freshness.inputs(target.root, target.ccc)
         try:
-            files = self._watch.files(_seen(synced), target.call.cancel)
+            files = self._watch.files(_seen(synced), target.call.cancel, since)
             machine = freshness.machine_state(target.root, target.ccc)
         except (Unknown, Failure) as error:
             target.call.cancel.check()
             unknown = freshness.explain(error)
         seconds = time.monotonic() - started
         self._looks[target.root] = seconds
-        return _Observed(files, machine, synced.notes, unknown, seconds)
+        views = synced.views or ()
+        return _Observed(files, machine, synced.notes, unknown, seconds, inputs, views)
 
     def _holds(self, baseline: Baseline, observed: _Observed) -> bool:
         if observed.files is None or observed.machine is None:
@@ -295,7 +306,7 @@ class Refresher:
         try:
             freshness.settle(observed.files, freshness.now(), cancel)
         except Unknown as error:
-            return _Observed(None, None, observed.notes, str(error), observed.seconds)
+            return replace(observed, files=None, unknown=str(error))
         return observed
 
     def _written_by_others(self, target: Target) -> bool:
@@ -318,8 +329,12 @@ class Refresher:
     def _remember(self, target: Target, observed: _Observed) -> None:
         if observed.files is None:
             return
-        with suppress(Unknown):
+        with suppress(Unknown, Failure):
             machine = freshness.machine_state(target.root, target.ccc)
+            if machine.inputs != observed.inputs:
+                return  # ccc may have read the ones before
+            if not self._watch.untouched(observed.views, observed.files, target.call.cancel):
+                return
             with self._lock:
                 self._baselines[target.root] = Baseline(observed.files, machine, freshness.now())
 

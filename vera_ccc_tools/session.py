@@ -55,7 +55,7 @@ class Session:
         """
         root = project.find_root(cwd)
         if root is None:
-            repository = project.find_git_root(cwd)
+            repository = project.find_repository(cwd)
             how = f"Call ccc_index, which initializes and indexes {repository}."
             if repository is None:
                 how = "Call ccc_init, then ccc_index, if this directory is to be indexed."

@@ -37,7 +37,7 @@ def text(session: Session, call: Call) -> str:
 
 def _unindexed(cwd: Path, root: Path | None, session: Session) -> list[str]:
     if root is None:
-        repository = project.find_git_root(cwd)
+        repository = project.find_repository(cwd)
         how = "ccc_index" if repository else "ccc_init, then ccc_index"
         return [
             "Semantic code search is not set up here: this is no ccc project.",
@@ -62,7 +62,10 @@ def _indexed(session: Session, call: Call, root: Path | None) -> list[str]:
             "ccc_search does not find everything yet; use rg as well.",
         ]
     if status.chunks == 0:
-        return ["The index of semantic code search is empty: no file matched.", "Use rg."]
+        return [
+            "The index of semantic code search is empty: no file matched, or none could be read.",
+            "Use rg; ccc_doctor tells what is wrong, if anything.",
+        ]
     return [
         f"Semantic code search is ready (ccc_search): {size}.",
         f"Chunks by language: {_about(status)}{_languages(status)}.",

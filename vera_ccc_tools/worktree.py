@@ -96,7 +96,7 @@ class Surveyor:
     def __init__(self, git: Git, root: Path) -> None:
         self._git = git
         self._root = root
-        self._known: dict[bytes, tuple[Path | None, Repository]] = {}
+        self._known: dict[bytes, tuple[object, Repository]] = {}
 
     def survey(self, cancel: Cancel | None, last: Survey | None = None) -> Survey:
         """Ask every repository, one process each, and a second where its index is not *last*'s.
@@ -146,13 +146,15 @@ class Surveyor:
     def _locate(self, at: bytes, cancel: Cancel | None) -> Repository:
         directory = self._root / os.fsdecode(at)
         marker = find_git_root(directory)
+        # A ``.git`` that becomes a file (`git submodule absorbgitdirs`) moves the index.
+        marked = (marker, None if marker is None else _kind(marker / ".git"))
         known = self._known.get(at)
-        if known is not None and known[0] == marker is not None:
+        if marker is not None and known is not None and known[0] == marked:
             return known[1]
         repository = self._git.repository(directory, cancel)
         if at and repository.prefix:  # the ``.git`` there is none: git went further up
             raise NotAWorkTree("not_a_work_tree", "Not a repository of its own.")
-        self._known[at] = (marker, repository)
+        self._known[at] = (marked, repository)
         return repository
 
     def _ask(self, at: bytes, last: Part | None, cancel: Cancel | None) -> Part:
@@ -224,6 +226,13 @@ def identity(path: Path) -> tuple[int, ...]:
     except OSError:
         return ()
     return (found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def _kind(marker: Path) -> tuple[int, ...]:
+    """What tells one ``.git`` from another; a directory's times change with every git command."""
+    if marker.is_dir():
+        return (marker.stat().st_ino,)
+    return identity(marker)
 
 
 def _repositories_below(root: Path) -> Iterator[bytes]:

@@ -17,6 +17,7 @@ import pytest
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from helpers import run_git, write_file
+from vera_ccc_tools import tools
 from vera_ccc_tools.ccc import Ccc, Query
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.process import Cancel
@@ -277,6 +278,51 @@ def test_a_file_that_is_written_during_a_refresh_is_seen_by_the_next_search(
     found = tree.find()
     assert found.refreshed
     assert chunks(found.value) == tree.truth()
+
+
+def test_a_file_that_changed_and_changed_back_during_a_refresh_is_not_taken_for_seen(
+    project: Project,
+) -> None:
+    tree = project()
+    tree.write("b.py", "value = 'a reason to refresh'")
+
+    def change_meanwhile(cancel: Cancel, refreshed: Refreshed | None) -> tuple[Hit, ...]:
+        before = (tree.root / "a.py").read_bytes()
+        tree.write("a.py", "value = 'seen by ccc alone'")
+        hits = tree.fetch(cancel, refreshed)
+        (tree.root / "a.py").write_bytes(before)
+        return hits
+
+    assert tree.find(change_meanwhile).refreshed
+    found = tree.find()
+    assert found.refreshed
+    assert chunks(found.value) == tree.truth()
+
+
+def test_settings_that_change_during_a_refresh_are_not_taken_for_read(project: Project) -> None:
+    tree = project()
+    settings = tree.root / ".cocoindex_code" / "settings.yml"
+
+    def exclude_afterwards(cancel: Cancel, refreshed: Refreshed | None) -> tuple[Hit, ...]:
+        hits = tree.fetch(cancel, refreshed)
+        text = settings.read_text(encoding="utf-8")
+        text = text.replace("exclude_patterns:\n", "exclude_patterns:\n- a.py\n")
+        settings.write_text(text, encoding="utf-8")
+        return hits
+
+    assert tree.find(exclude_afterwards).refreshed
+    found = tree.find()
+    assert found.refreshed
+    assert "a.py" not in {hit.file_path for hit in found.value}
+
+
+def test_an_index_that_was_deleted_under_the_daemon_is_told(project: Project) -> None:
+    tree = project()
+    shutil.rmtree(tree.root / ".cocoindex_code")
+    call = Call(tree.root)
+    result = tools.call_tool(tree.session, "ccc_index", {}, call)
+    assert result["isError"]
+    assert "ccc daemon restart" in result["content"][0]["text"]
 
 
 def test_a_refresh_that_fails_is_tried_again(project: Project) -> None:

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from conftest import MakeRepository
 from helpers import run_git, write_file
 from vera_ccc_tools import freshness
-from vera_ccc_tools.freshness import Baseline, Files, Machine, Unknown, View, Watch
+from vera_ccc_tools.freshness import Baseline, Files, Inputs, Machine, Unknown, View, Watch
 from vera_ccc_tools.git import Git
 from vera_ccc_tools.process import Cancel
 
-MACHINE = Machine((1,), (2,), (3,), (4,), (5,))
+MACHINE = Machine(Inputs((1,), (2,), (3,)), (4,), (5,))
 FILES = Files(b"state", newest=0)
 
 
@@ -50,7 +50,8 @@ def test_a_baseline_does_not_hold_when_the_clock_ran_backwards() -> None:
 
 @pytest.mark.parametrize("field", [field.name for field in dataclasses.fields(Machine)])
 def test_a_baseline_does_not_hold_when_anything_of_the_machine_changed(field: str) -> None:
-    changed = dataclasses.replace(MACHINE, **{field: (6,)})
+    values = {"inputs": Inputs((1,), (2,), (6,)), "index": (6,), "daemon": (6,)}
+    changed = dataclasses.replace(MACHINE, **{field: values[field]})  # type: ignore[arg-type]
     assert not Baseline(FILES, MACHINE, clock=10).holds(FILES, changed, 10)
 
 
@@ -89,6 +90,39 @@ def test_each_write_is_a_change(look: tuple[Path, Watch], name: str) -> None:
         state_now = state(look)
         assert state_now not in seen
         seen.add(state_now)
+
+
+def test_a_file_that_was_changed_and_changed_back_was_touched(look: tuple[Path, Watch]) -> None:
+    root, watch = look
+    os.utime(root / "lib" / "b.py", ns=(1, 1))
+    run_git(root, "update-index", "--refresh")
+    asked = views(root)
+    files = watch.files(asked, Cancel(), since=freshness.now() + freshness.FINE_TICK)
+    assert watch.untouched(asked, files, Cancel())
+    write_file(root / "a.py", "a = 2\n")
+    write_file(root / "a.py", "a = 1\n")
+    files = dataclasses.replace(files, since=(root / "a.py").stat().st_ctime_ns)
+    assert not watch.untouched(asked, files, Cancel())
+
+
+def test_a_changed_file_that_stays_as_it_was_seen_is_untouched(look: tuple[Path, Watch]) -> None:
+    root, watch = look
+    write_file(root / "new.py", "n = 1\n")
+    asked = views(root)
+    files = watch.files(asked, Cancel(), since=freshness.now() + freshness.FINE_TICK)
+    files = dataclasses.replace(files, since=freshness.now() + freshness.FINE_TICK)
+    assert watch.untouched(asked, files, Cancel())
+    write_file(root / "new.py", "n = 2\n")
+    assert not watch.untouched(asked, files, Cancel())
+
+
+def test_an_ignored_ignore_file_is_looked_at_since_ccc_reads_it(look: tuple[Path, Watch]) -> None:
+    root, _watch = look
+    write_file(root / ".git" / "info" / "exclude", ".gitignore\n")
+    run_git(root, "rm", "-q", "--cached", ".gitignore")
+    before = state(look)
+    write_file(root / ".gitignore", "*.log\nb.py\n")
+    assert state(look) != before
 
 
 def test_a_commit_is_a_change(look: tuple[Path, Watch]) -> None:

@@ -25,6 +25,7 @@ if argv[0] == "init":
 """
 INDEX = f"""
 if argv[0] == "index":
+    open(".cocoindex_code/target_sqlite.db", "a").write("index")
     print({STATS!r})
     print("Indexing: {RUN}", file=sys.stderr)
     sys.exit()
