@@ -174,15 +174,10 @@ class Watch:
             listed = git.ask(
                 repository.directory, "ls-files", "--full-name", "-z", cancel=cancel
             ).split(b"\0")
-            for name in (*listed, *status.untracked):
-                if not name or name.endswith(b"/"):
-                    continue
-                state = signature(top + name, follow=False)
-                known = files.signatures.get(top + name)
-                if known is None and max((0, *state[2:4])) >= files.since:
-                    return False
-                if known is not None and state != known:
-                    return False
+            names = (*listed, *status.untracked)
+            paths = (top + name for name in names if name and not name.endswith(b"/"))
+            if any(_was_touched(path, files) for path in paths):
+                return False
         return True
 
     def _hidden_of(self, repository: Repository, cancel: Cancel) -> _Hidden:
@@ -195,6 +190,17 @@ class Watch:
         with self._lock:
             self._hidden[repository.directory] = (state, hidden)
         return hidden
+
+
+def _was_touched(path: bytes, files: Files) -> bool:
+    known = files.signatures.get(path)
+    if known is not None:
+        return signature(path, follow=False) != known
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return False  # not there, as git said of it
+    return max(found.st_ctime_ns, found.st_mtime_ns) >= files.since
 
 
 @dataclass(frozen=True, slots=True)
