@@ -1,8 +1,9 @@
 """Does the index still match the disk? Decided from git's answer, without ccc.
 
 A fingerprint covers what ccc would see: HEAD, every changed and untracked file with its size and
-times, the ignored set, the settings, the index database, ccc and its daemon. Tracked files that
-git calls unchanged are vouched for by git, which compares their stat data with its index.
+times, the settings, the index database, ccc and its daemon. Tracked files that git calls unchanged
+are vouched for by git, which compares their stat data with its index. Ignored files need no place
+in it: where one changes what ccc sees, the sync writes the settings.
 
 It errs in one direction only. What git cannot vouch for is either looked at here (files marked
 ``assume-unchanged`` or ``skip-worktree``, targets of symbolic links, nested repositories) or makes
