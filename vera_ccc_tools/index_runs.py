@@ -17,11 +17,12 @@ from vera_ccc_tools.calls import Call
 from vera_ccc_tools.ccc import Ccc, Status
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.process import Cancel
+from vera_ccc_tools.replies import Progress
 from vera_ccc_tools.tasks import Task
 
 PATIENCE = 1.5
 """Seconds that a search waits for an index run before it asks how far that is."""
-MOST_PATIENCE = 15.0
+MOST_PATIENCE = 10.0
 """Seconds that a search waits for an index run that seems about to end."""
 SOON = 7.0
 """An index run that should end within this many seconds is waited for."""
@@ -88,7 +89,7 @@ def renewing(status: Status | None) -> str:
 
 def worth_waiting(task: Task[Any], target: Target) -> bool:
     """Wait for a refresh to end; False when that would take too long."""
-    done_before, asked_before = 0, time.monotonic()
+    done_before, asked_before, listed_before = 0, time.monotonic(), 0
     wait = PATIENCE
     while not task.wait(wait, target.call.cancel):
         wait = 1.0 if wait == PATIENCE else 2.0
@@ -97,10 +98,19 @@ def worth_waiting(task: Task[Any], target: Target) -> bool:
             continue
         if task.age() > MOST_PATIENCE or is_first(status):
             return False
-        done, asked = status.progress.done, time.monotonic()
+        progress, asked = status.progress, time.monotonic()
+        done = progress.done
         rate = (done - done_before) / (asked - asked_before)
-        left = max(status.files, status.progress.listed) - done
-        if done_before and left > rate * SOON:
+        left = max(status.files, progress.listed) - done
+        if done_before and (left > rate * SOON or finds_more(progress, listed_before)):
             return False
-        done_before, asked_before = done, asked
+        done_before, asked_before, listed_before = done, asked, progress.listed
     return True
+
+
+def finds_more(progress: Progress, listed_before: int) -> bool:
+    """Whether new files are still being found, so that nothing tells how many will come.
+
+    ccc lists files while it indexes; only for those that it had before is the number known.
+    """
+    return progress.listed > listed_before and progress.added * 2 > progress.done

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from core_helpers import MakeExecutable, answer, environment, fake_ccc, make_project, row
-from vera_ccc_tools import tools
+from vera_ccc_tools import index_runs, tools
+from vera_ccc_tools.replies import Progress
 from vera_ccc_tools.session import Call, Session
 
 RUN = "9 files listed | 1 added, 0 deleted, 0 reprocessed, 6 unchanged, error: 2"
@@ -29,3 +32,18 @@ def test_files_that_could_not_be_indexed_are_told_with_the_results(
     given = {"query": "x", "refresh_index": False}
     text = str(tools.call_tool(session, "ccc_search", given, Call(root))["content"][0]["text"])
     assert "Note:" not in text
+
+
+@pytest.mark.parametrize(
+    ("listed", "added", "unchanged", "unknown"),
+    [
+        (900, 800, 0, True),
+        (900, 0, 800, False),
+        (500, 400, 0, False),
+    ],
+)
+def test_the_end_of_a_run_that_still_finds_new_files_is_not_guessed(
+    listed: int, added: int, unchanged: int, *, unknown: bool
+) -> None:
+    progress = Progress(listed, added, deleted=0, reprocessed=0, unchanged=unchanged, errors=0)
+    assert index_runs.finds_more(progress, listed_before=500) is unknown
