@@ -85,8 +85,10 @@ class Synced:
         notes: Lines that the caller should read.
         views: git's answers, the ones the sync was decided on; None where there are none.
         unknown: Why git's answers do not tell what ccc would see; empty where they do.
+        due: Whether the settings differ from what they should be, where they were left so.
     """
 
     notes: tuple[str, ...] = ()
     views: tuple[tuple[Repository, GitStatus], ...] | None = None
     unknown: str = ""
+    due: bool = False

@@ -115,6 +115,9 @@ class Host(Protocol):
     def sync(self, root: Path, call: Call, *, always: bool) -> Synced:
         """Keep ccc's exclusions equal to what git ignores."""
 
+    def foresee(self, root: Path, call: Call) -> Synced:
+        """What a sync would rest on and come to; nothing is written."""
+
     def job(self, root: Path) -> Job | None:
         """The background command of a project: the one that runs, or ran last."""
 
@@ -210,6 +213,30 @@ class Refresher:
         if status.progress is None or not status.progress.errors:
             self._remember(target, observed)
         return Found(status, True, notes=observed.notes, looked=observed.seconds)  # noqa: FBT003
+
+    def is_fresh(self, ccc: Ccc, root: Path, call: Call) -> bool | None:
+        """Whether the index is as the disk is, by a look at git; None where that is not known.
+
+        Nothing is refreshed or written for it, so it is known after a refresh of this session only.
+        """
+        baseline = self._baseline(root)
+        if baseline is None or self._going_on(root) is not None:
+            return None
+        since, synced = freshness.stamp(), self._session.foresee(root, call)
+        try:
+            files = self._watch.files(_seen(synced), call.cancel, since)
+            inputs = freshness.inputs(root, ccc)
+            if synced.due or (files.digest, inputs) != (
+                baseline.files.digest,
+                baseline.machine.inputs,
+            ):
+                return False
+            machine = freshness.machine_state(root, ccc)
+        except (Unknown, Failure):
+            call.cancel.check()
+            return None
+        # An index that somebody else has written since may hold anything.
+        return True if baseline.holds(files, machine, freshness.now()) else None
 
     def _observe(self, target: Target) -> _Observed:
         started, since = time.monotonic(), freshness.stamp()

@@ -99,6 +99,16 @@ class Session:
             self._synced.add(root)
         return _synced(report)
 
+    def foresee(self, root: Path, call: Call) -> Synced:
+        """What a sync would rest on and come to; nothing is written."""
+        if self.sync_is_off:
+            return Synced(unknown="the sync is turned off")
+        try:
+            return _synced(self.syncer().sync(root, cancel=call.cancel, dry_run=True))
+        except Failure as failure:
+            call.cancel.check()
+            return Synced(unknown=failure.message)
+
     def syncer(self) -> Syncer:
         """The one `Syncer` of this session."""
         from vera_ccc_tools.gitignore_sync import Syncer
@@ -167,7 +177,7 @@ def _synced(report: Report) -> Synced:
     views = None
     if not unknown and report.survey is not None:
         views = tuple((part.repository, part.status) for part in report.survey.parts)
-    return Synced(report.warnings, views, unknown)
+    return Synced(report.warnings, views, unknown, report.changed and not report.written)
 
 
 def _unknown(report: Report) -> str:

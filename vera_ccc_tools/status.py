@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vera_ccc_tools import output, project
+from vera_ccc_tools import output, overview, project
 from vera_ccc_tools.ccc import Status
-from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.overview import Overview
 from vera_ccc_tools.session import Call, Session
 
 MAX_LINES = 10
@@ -23,45 +23,40 @@ def text(session: Session, call: Call) -> str:
 
     A project that has no index is not touched, and no process is started for it.
     """
-    root = project.find_root(call.cwd)
-    try:
-        session.ccc()
-        lines = _unindexed(call.cwd, root, session) or _indexed(session, call, root)
-    except Failure as failure:
-        if failure.code == "cancelled":
-            raise
-        lines = _failed(failure)
-    lines = [*lines, *_background(session, root or call.cwd)]
+    seen = overview.look(session, call)
+    lines = _lines(seen, call.cwd)
+    if seen.job is not None:
+        lines.append(seen.job.line())
     return "\n".join(output.clean_line(line) for line in lines[:MAX_LINES])
 
 
-def _unindexed(cwd: Path, root: Path | None, session: Session) -> list[str]:
-    if root is None:
-        repository = project.find_repository(cwd)
-        how = "ccc_index" if repository else "ccc_init, then ccc_index"
+def _lines(seen: Overview, cwd: Path) -> list[str]:
+    if seen.failure is not None:
+        unavailable = "Semantic code search is not available now."
+        return [unavailable, seen.failure.message, seen.failure.hint]
+    if seen.state == "none":
+        how = "ccc_index" if project.find_repository(cwd) else "ccc_init, then ccc_index"
         return [
             "Semantic code search is not set up here: this is no ccc project.",
             f"To enable ccc_search, call {how}; use rg meanwhile.",
         ]
-    if not project.is_indexed(root, session.environ):
+    if seen.state == "unindexed":
         return [
             "Semantic code search is not ready: this project has no index yet.",
             "To enable ccc_search, call ccc_index; use rg meanwhile.",
         ]
-    return []
+    return _indexed(seen)
 
 
-def _indexed(session: Session, call: Call, root: Path | None) -> list[str]:
-    assert root is not None
-    session.sync(root, call, always=False)
-    status = session.ccc().status(root, cancel=call.cancel)
+def _indexed(seen: Overview) -> list[str]:
+    status = seen.status
     size = f"{_about(status)}{_counted(status.files, 'file')}, {_counted(status.chunks, 'chunk')}"
-    if _grows(status):
+    if seen.state == "indexing":
         return [
             f"The index of semantic code search is being built now: {size} so far.",
             "ccc_search does not find everything yet; use rg as well.",
         ]
-    if status.chunks == 0:
+    if seen.state == "empty":
         return [
             "The index of semantic code search is empty: no file matched, or none could be read.",
             "Use rg; ccc_doctor tells what is wrong, if anything.",
@@ -70,14 +65,6 @@ def _indexed(session: Session, call: Call, root: Path | None) -> list[str]:
         f"Semantic code search is ready (ccc_search): {size}.",
         f"Chunks by language: {_about(status)}{_languages(status)}.",
     ]
-
-
-def _grows(status: Status) -> bool:
-    """Whether an index run is going on that changes more than a tenth of the index."""
-    if status.progress is None:
-        return False
-    changed = status.progress.added + status.progress.reprocessed
-    return status.files == 0 or changed * 10 > status.files
 
 
 def _about(status: Status) -> str:
@@ -93,12 +80,3 @@ def _languages(status: Status) -> str:
     named = [f"{name} {output.rounded(count)}" for name, count in status.languages]
     more = len(named) - MAX_LANGUAGES
     return ", ".join(named[:MAX_LANGUAGES]) + (f" and {more} more" if more > 0 else "")
-
-
-def _failed(failure: Failure) -> list[str]:
-    return ["Semantic code search is not available now.", failure.message, failure.hint]
-
-
-def _background(session: Session, root: Path) -> list[str]:
-    job = session.job(root)
-    return [] if job is None else [job.line()]

@@ -1,7 +1,19 @@
 """The worker: JSON-RPC 2.0, one request a line, on standard input and output.
 
-See the design's contract. Calls run side by side, each in a thread of its own; every request
-gets exactly one answer; standard output carries nothing else.
+=============  =========================  ==================================================
+method         params                     result
+=============  =========================  ==================================================
+`tools/list`                              ``tools``: name, label, description, inputSchema, …
+`tools/call`   name, arguments, cwd       ``content``, ``isError``, ``details``
+`status`       cwd                        ``text``, for a model: see `status`
+`overview`     cwd                        for a person's eyes: see `overview.to_json`
+`cancel`       id (a notification)        that request answers with the error -32800
+`progress`     id, text                   a notification from the worker
+=============  =========================  ==================================================
+
+Calls run side by side, each in a thread of its own; every request gets exactly one answer;
+standard output carries nothing else. A `Failure` is an error whose ``data`` has ``code`` and
+``hint``, but for `tools/call`, whose result it is.
 """
 
 from __future__ import annotations
@@ -16,7 +28,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from vera_ccc_tools import project, status, tools
+from vera_ccc_tools import overview, project, status, tools
 from vera_ccc_tools.errors import Failure, InvalidArgument, shorten
 from vera_ccc_tools.process import Cancel
 from vera_ccc_tools.session import Call, Session
@@ -86,6 +98,7 @@ class Worker:
             "tools/list": lambda _request, _cancel: tools.listing(),
             "tools/call": self._call,
             "status": self._status,
+            "overview": self._overview,
         }
 
     def serve(self) -> None:
@@ -179,6 +192,9 @@ class Worker:
 
     def _status(self, request: Request, cancel: Cancel) -> dict[str, Any]:
         return {"text": status.text(self._session, Call(self._cwd(request), cancel))}
+
+    def _overview(self, request: Request, cancel: Cancel) -> dict[str, Any]:
+        return overview.to_json(self._session, Call(self._cwd(request), cancel))
 
     def _cwd(self, request: Request) -> Any:
         cwd = request.params.get("cwd")
