@@ -187,6 +187,11 @@ def _globbed(patterns: Sequence[_Pattern], text: str) -> PathFilter:
             f"`path` {shorten(text)} has more than {MAX_STARS} wildcards `*`.",
             "Use fewer of them; `**` matches any number of directories.",
         )
+    if any(_is_unclosed(pattern.line) for pattern in patterns):
+        raise InvalidArgument(
+            f"`path` {shorten(text)} has a `[` without its `]`.",
+            "Close it, or write `[[]` for the character itself.",
+        )
     try:
         spec = GitIgnoreSpec.from_lines([pattern.line for pattern in patterns])
     except (ValueError, re.error) as error:
@@ -199,6 +204,12 @@ def _globbed(patterns: Sequence[_Pattern], text: str) -> PathFilter:
     tail = os.path.commonprefix([pattern.tail for pattern in patterns])  # noqa: RUF071
     cover = f"{_glob_escaped(head)}*" + (f"{_glob_escaped(tail)}*" if tail else "")
     return PathFilter(cover, spec.match_file)
+
+
+def _is_unclosed(line: str) -> bool:
+    """Whether a set of characters begins in *line* and does not end; git matches nothing then."""
+    rest = re.sub(r"\\.|\[[!^]?\]?(?:\\.|[^\]\\])*\]", "", line)
+    return "[" in rest
 
 
 def _glob_escaped(text: str) -> str:

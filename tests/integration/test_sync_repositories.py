@@ -325,6 +325,22 @@ def test_submodules_answer_for_themselves_once_they_are_there(
     assert project.sync().added == ("**/lib/out/**",)
 
 
+def test_a_submodule_whose_own_repository_moves_away_is_asked_where_it_went(
+    tmp_path: Path, oracle: Oracle
+) -> None:
+    root = repository(tmp_path / "main", files("c.py"))
+    repository(root / "lib", files("out/a.py", "b.py", rules={".gitignore": "out/\n"}))
+    commit(root / "lib")
+    git(root, "-c", "advice.addEmbeddedRepo=false", "submodule", "add", "-q", "./lib", "lib")
+    project = Project(root, oracle)
+    project.sync()
+    git(root, "submodule", "absorbgitdirs")
+    assert (root / "lib" / ".git").is_file()
+    write(root / "lib", files("new/d.py"))
+    write(root / "lib", {".gitignore": "out/\nnew/\n"})
+    assert "**/lib/new/**" in project.sync().added
+
+
 def test_linked_work_trees_answer_for_themselves_inside_and_as_the_root(
     tmp_path: Path, oracle: Oracle
 ) -> None:
@@ -406,6 +422,19 @@ def test_an_ignored_link_to_a_directory_leaks_nothing(tmp_path: Path, oracle: Or
     (root / "link").symlink_to(tmp_path / "outside", target_is_directory=True)
     project = Project(root, oracle, "")
     assert project.sync().added == ("**/link",)
+    assert project.finds("link/b.py") == [False]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links need a privilege on Windows")
+def test_an_ignored_link_that_leads_nowhere_yet_gets_its_entry(
+    tmp_path: Path, oracle: Oracle
+) -> None:
+    root = repository(tmp_path / "r", files("a.py", rules={".gitignore": "link\n"}))
+    (root / "link").symlink_to(tmp_path / "later", target_is_directory=True)
+    project = Project(root, oracle, "")
+    assert project.sync().added == ("**/link",)
+    write(tmp_path / "later", files("b.py"))
+    assert not project.sync().changed
     assert project.finds("link/b.py") == [False]
 
 

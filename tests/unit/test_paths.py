@@ -167,6 +167,8 @@ def test_an_absolute_path_by_way_of_a_link_is_taken(
         ("{" * 3900, "200 alternatives"),
         ("*a" * 20, "8 wildcards"),
         ("[z-a]x", "is no glob"),
+        ("sub/[ab*.py", "`[` without its `]`"),
+        ("{sub,[a}/*.py", "`[` without its `]`"),
     ],
 )
 def test_a_path_that_cannot_be_used_is_named_with_what_is_allowed(

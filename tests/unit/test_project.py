@@ -108,3 +108,17 @@ def test_what_cannot_be_looked_at_is_no_file() -> None:
     assert not project.is_file(Path("/" + "x" * 5000))
     assert not project.is_file(Path("/a\0b"))
     assert project.find_root(Path("/" + "x" * 300)) is None
+
+
+@needs_links
+def test_a_repository_around_a_home_behind_a_link_is_never_a_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "real" / ".git").mkdir(parents=True)
+    home = tmp_path / "real" / "home"
+    work = home / "work"
+    (work / ".git").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(home)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path / "link")
+    assert project.find_repository(home) is None
+    assert project.find_repository(work) == work
