@@ -55,7 +55,7 @@ class DoctorArguments:
 
 def search_arguments(given: Mapping[str, Any]) -> SearchArguments:
     """Read the arguments of ``ccc_search``."""
-    reader = _Reader(given, SearchArguments)
+    reader = Reader(given, SearchArguments)
     if "query" not in given:
         raise InvalidArgument("`query` is missing.", "Say in `query` what to look for.")
     return SearchArguments(
@@ -71,12 +71,12 @@ def search_arguments(given: Mapping[str, Any]) -> SearchArguments:
 
 def index_arguments(given: Mapping[str, Any]) -> IndexArguments:
     """Read the arguments of ``ccc_index``."""
-    return IndexArguments(_Reader(given, IndexArguments).flag("background", default=False))
+    return IndexArguments(Reader(given, IndexArguments).flag("background", default=False))
 
 
 def init_arguments(given: Mapping[str, Any]) -> InitArguments:
     """Read the arguments of ``ccc_init``."""
-    reader = _Reader(given, InitArguments)
+    reader = Reader(given, InitArguments)
     return InitArguments(
         force=reader.flag("force", default=False),
         litellm_model=reader.optional_text("litellm_model", 200),
@@ -86,14 +86,17 @@ def init_arguments(given: Mapping[str, Any]) -> InitArguments:
 
 def doctor_arguments(given: Mapping[str, Any]) -> DoctorArguments:
     """Read the arguments of ``ccc_doctor``."""
-    return DoctorArguments(_Reader(given, DoctorArguments).flag("verbose", default=False))
+    return DoctorArguments(Reader(given, DoctorArguments).flag("verbose", default=False))
 
 
-class _Reader:
-    """Takes values out of a JSON object; an absent or null one means its default."""
+class Reader:
+    """Takes values out of a JSON object; an absent or null one means its default.
 
-    def __init__(self, given: Mapping[str, Any], shape: type[Any]) -> None:
-        known = [field.name for field in fields(shape)]
+    With a *shape*, whose fields are all the arguments there are, any other one is an error.
+    """
+
+    def __init__(self, given: Mapping[str, Any], shape: type[Any] | None = None) -> None:
+        known = [field.name for field in fields(shape)] if shape else list(given)
         unknown = [name for name in given if name not in known]
         if unknown:
             raise InvalidArgument(

@@ -72,6 +72,18 @@ def search(session: Session, call: Call, arguments: SearchArguments) -> Answer:
     return _answer(found, arguments, _View(root, call.cwd), started)
 
 
+def find(session: Session, call: Call, query: str) -> Found[tuple[Hit, ...]]:
+    """The chunks that a search orders, best first, before results are made of them.
+
+    Raises:
+        Failure: As `search` does.
+    """
+    ccc = session.ccc().in_call(time.monotonic())
+    root = session.indexed_root(call.cwd)
+    target = _Target(ccc, root, _Wanted(SearchArguments(query), (), None))
+    return session.refresher().find(ccc, root, call, target.ranked)
+
+
 def _check_languages(ccc: Ccc, root: Path, call: Call, wanted: tuple[str, ...]) -> None:
     try:
         indexed = ccc.status(root, cancel=call.cancel).languages
@@ -109,7 +121,7 @@ class _Target:
         if arguments.rank == "ccc":
             wanted = source.take(arguments.offset, arguments.limit + 1)
             return Page(wanted[: arguments.limit], len(wanted) > arguments.limit, source.cut)
-        results = self._ranked(source.take(0, ranking.CANDIDATES))
+        results = self._results(source.take(0, ranking.CANDIDATES))
         end = arguments.offset + arguments.limit
         shown = results[arguments.offset : end + 1]
         further = merging.beyond(
@@ -122,7 +134,12 @@ class _Target:
             shown += source.take(*further)
         return Page(shown[: arguments.limit], len(shown) > arguments.limit, source.cut)
 
-    def _ranked(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+    def ranked(self, cancel: Cancel, refreshed: Refreshed | None) -> tuple[Hit, ...]:
+        """ccc's best chunks in our order."""
+        candidates = _Source(self, cancel, refreshed).take(0, ranking.CANDIDATES)
+        return ranking.rank(self.wanted.arguments.query, candidates)
+
+    def _results(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
         within = self.wanted.within
         per_file = None if within is not None and within.one_file else merging.PER_FILE
         ranked = ranking.rank(self.wanted.arguments.query, hits)
