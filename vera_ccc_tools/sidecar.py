@@ -18,12 +18,12 @@ import errno
 import hashlib
 import json
 import os
-import tempfile
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from vera_ccc_tools import replacing
 from vera_ccc_tools.errors import Failure, shorten
 from vera_ccc_tools.settings_edit import Origin
 
@@ -120,14 +120,14 @@ def commit(path: Path, settings: Path, change: tuple[bytes, bytes], state: State
     try:
         if not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        temporary = _beside(target, after)
+        temporary = replacing.beside(target, after, _TEMPORARY)
         told = replace(state.pending, before=digest(before), temporary=temporary.name)
         _replace_file(path, _encode(State(state.claim, told)))
         if target.read_bytes() != before:
             raise _changed_meanwhile(settings)
         temporary.replace(target)
         temporary = None
-        _sync_directory(target.parent)
+        replacing.sync_directory(target.parent)
         tell(path, state.pending.claim)
     except OSError as error:
         raise cannot_write(settings, error) from error
@@ -147,7 +147,7 @@ def tell(path: Path, claim: Claim) -> None:
         _replace_file(path, _encode(State(claim)))
     else:
         path.unlink(missing_ok=True)
-        _sync_directory(path.parent)
+        replacing.sync_directory(path.parent)
 
 
 def strays(settings: Path) -> list[Path]:
@@ -171,54 +171,8 @@ def recover(path: Path, settings: Path, data: bytes) -> None:
         stray.unlink(missing_ok=True)
 
 
-def _beside(target: Path, data: bytes) -> Path:
-    """Write *data* to a temporary file beside *target*, with its mode and owner."""
-    descriptor, name = tempfile.mkstemp(prefix=_TEMPORARY, suffix=".tmp", dir=target.parent)
-    path = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            _copy_access(target, path)
-        if path.read_bytes() != data:
-            raise OSError(errno.EIO, "what was written reads back differently")  # noqa: TRY301
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
-    return path
-
-
-def _copy_access(source: Path, target: Path) -> None:
-    found = source.stat()
-    if hasattr(os, "chown"):
-        with suppress(OSError):  # only a privileged user may give a file away
-            os.chown(target, found.st_uid, found.st_gid)
-    target.chmod(found.st_mode & 0o7777)
-
-
 def _replace_file(path: Path, data: bytes) -> None:
-    temporary = _beside(path, data)
-    if not path.exists():
-        temporary.chmod(0o644)
-    try:
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    _sync_directory(path.parent)
-
-
-def _sync_directory(directory: Path) -> None:
-    if os.name != "posix":
-        return
-    with suppress(OSError):
-        descriptor = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    replacing.replace(path, data, _TEMPORARY)
 
 
 def _encode(state: State) -> bytes:
