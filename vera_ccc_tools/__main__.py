@@ -64,17 +64,11 @@ def _tools(_options: argparse.Namespace) -> int:
 
 
 def _sync(options: argparse.Namespace) -> int:
-    from vera_ccc_tools import gitignore_sync, project
+    from vera_ccc_tools import exclusions
+    from vera_ccc_tools.session import Call, Session
 
-    cwd = _cwd(options)
-    root = project.find_root(cwd)
-    if root is None:
-        raise Failure(
-            "not_initialized",
-            f"{cwd} belongs to no ccc project.",
-            "Call ccc_index in a git repository, or run `ccc init` in the project's root.",
-        )
-    report = gitignore_sync.sync(root, dry_run=options.dry_run, tracked_ignored=True)
+    call, dry = Call(_cwd(options)), options.dry_run
+    report = exclusions.sync(Session(), call, dry_run=dry, why=dry)
     _print(json.dumps(report.to_json(), indent=2) if options.json else report.render())
     return 0
 

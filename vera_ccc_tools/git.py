@@ -8,7 +8,7 @@ for with ``-z`` and decoded by `os.fsdecode`, so every name a file system can ho
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -50,6 +50,8 @@ _KEPT = frozenset(
     }
 )
 _KEPT_PREFIXES = ("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
+_NONE_IGNORED = 1
+"""The exit status of ``git check-ignore`` that is an answer (git-check-ignore(1))."""
 _NO_REPOSITORY = (
     b"not a git repository (or any",
     b"must be run in a work tree",
@@ -135,6 +137,21 @@ class Tracked:
     gitlinks: tuple[bytes, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """The ignore rule that decides for a path.
+
+    Attributes:
+        source: The file that holds it, relative to the work tree's root or absolute.
+        line: Its line there, counted from 1.
+        pattern: The rule as it is written.
+    """
+
+    source: str
+    line: int
+    pattern: str
+
+
 class Git:
     """The installed git."""
 
@@ -205,14 +222,36 @@ class Git:
         files = dict.fromkeys(record.partition(b"\t")[2] for record in records)
         return Tracked(tuple(files), tuple(link.partition(b"\t")[2] for link in links))
 
+    def rules(
+        self, top: Path, paths: Iterable[bytes], cancel: Cancel | None = None
+    ) -> dict[bytes, Rule]:
+        """Which rule ignores each of *paths*, relative to the work tree's root *top*. One process.
+
+        A path that no rule speaks of, or that is tracked, is not in the answer.
+        """
+        # A path that begins with a colon would be read as pathspec magic (gitglossary(7)).
+        given = b"".join(b"./" + path + b"\0" for path in paths)
+        if not given:
+            return {}
+        asked = ("check-ignore", "--verbose", "--non-matching", "-z", "--stdin")
+        # Four fields for each path: git-check-ignore(1), OUTPUT.
+        fields = self.ask(top, *asked, cancel=cancel, given=given).split(b"\0")
+        records = zip(fields[::4], fields[1::4], fields[2::4], fields[3::4], strict=False)
+        return {
+            path[2:]: Rule(os.fsdecode(source), int(line), os.fsdecode(pattern))
+            for source, line, pattern, path in records
+            if source and not pattern.startswith(b"!")
+        }
+
     def ask(
         self,
         directory: Path,
         *arguments: str,
         cancel: Cancel | None = None,
         deadline: float = DEADLINE,
+        given: bytes = b"",
     ) -> bytes:
-        """Run git in *directory* and return what it printed.
+        """Run git in *directory*, *given* on its standard input, and return what it printed.
 
         Raises:
             NotAWorkTree: *directory* is in no work tree.
@@ -221,7 +260,7 @@ class Git:
             Failure: ``cancelled``, or ``cannot_run`` when git cannot be started.
         """
         argv = (str(self.executable), *_PREFIX, *arguments)
-        command = Command(argv, directory, self._env, head_limit=OUTPUT_LIMIT)
+        command = Command(argv, directory, self._env, head_limit=OUTPUT_LIMIT, given=given)
         finished = run(command, deadline=deadline, cancel=cancel)
         _check(finished, directory, deadline)
         return finished.stdout.head
@@ -259,7 +298,8 @@ def _check(finished: Finished, directory: Path, deadline: float) -> None:
         raise Failure("cancelled", "The call was cancelled.")
     if finished.ended == "deadline":
         raise GitTimeout("git_timeout", f"{where} did not answer within {deadline:g} s.")
-    if finished.returncode == 0:
+    fine = {0, _NONE_IGNORED} if verb == "check-ignore" else {0}
+    if finished.returncode in fine:
         if not finished.stdout.whole:
             raise GitFailed("git_failed", f"{where} printed more than can be read.")
         return

@@ -186,7 +186,9 @@ class _Project:
     def _untouched(self, failure: Failure, clock: _Clock) -> Report:
         claimed = sidecar.load(self._sidecar).claim.entries
         warning = f"{failure.message} The entries in settings.yml stay as they are."
-        return Report(kept=len(claimed), warnings=(warning,), elapsed_ms=clock.laps)
+        return Report(
+            kept=len(claimed), warnings=(warning,), elapsed_ms=clock.laps, entries=claimed
+        )
 
     def _is_unchanged(self, seen: _Seen, survey: Survey | None) -> bool:
         if identity(self._sidecar) != seen.sidecar or self._read() != seen.settings:
@@ -219,6 +221,7 @@ class _Project:
             warnings=asked.warnings + everything,
             changed=after != data,
             negated=_negated(settings, ours),
+            entries=kept + added,
         )
         claimed = Claim(kept + added, origin) if kept or added else Claim()
         return _Decision(data, after, state, claimed, report)
@@ -288,6 +291,7 @@ class _Project:
                 kept=count,
                 left_out=report.left_out,
                 negated=report.negated,
+                entries=report.entries,
                 warnings=tuple(one for one in report.warnings if one == _EVERYTHING),
             ),
         )

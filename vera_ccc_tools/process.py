@@ -1,8 +1,9 @@
 """Run one executable to its end: bytes out, a deadline, a cancel, and the whole tree ended.
 
 The only place of the project that starts executables for a call. A child is started without a
-shell, with its standard input closed, in a session of its own (POSIX), so that its whole process
-group can be ended at once. When this process dies, even by SIGKILL, `reaper.py` ends the rest.
+shell, with its standard input closed or from a file, in a session of its own (POSIX), so that its
+whole process group can be ended at once. When this process dies, even by SIGKILL, `reaper.py` ends
+the rest.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from vera_ccc_tools.errors import Failure, shorten
 from vera_ccc_tools.streams import HEAD_LIMIT, Output, Sink
@@ -93,6 +94,7 @@ class Command:
         env: Its whole environment.
         head_limit: How many bytes of each stream are kept in memory.
         keep_rest: Whether what follows is kept in a file, which is the caller's from then on.
+        given: What it reads on its standard input.
     """
 
     argv: tuple[str, ...]
@@ -100,6 +102,7 @@ class Command:
     env: Mapping[str, str]
     head_limit: int = HEAD_LIMIT
     keep_rest: bool = False
+    given: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,21 +309,36 @@ def _split(
 
 def _start(command: Command) -> subprocess.Popen[bytes]:
     try:
-        return subprocess.Popen(
-            command.argv,
-            cwd=command.cwd,
-            env=dict(command.env),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            start_new_session=_POSIX,
-            creationflags=_CREATION_FLAGS,
-        )
+        with _standard_input(command.given) as stdin:
+            return subprocess.Popen(
+                command.argv,
+                cwd=command.cwd,
+                env=dict(command.env),
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=_POSIX,
+                creationflags=_CREATION_FLAGS,
+            )
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         where = f"{shorten(command.argv[0])} in {shorten(str(command.cwd))}"
         raise Failure("cannot_run", f"Cannot run {where}: {reason}.") from error
+
+
+@contextmanager
+def _standard_input(given: bytes) -> Iterator[int | BinaryIO]:
+    """A file rather than a pipe, which a child that does not read would let run full."""
+    if not given:
+        yield subprocess.DEVNULL
+        return
+    import tempfile
+
+    with tempfile.TemporaryFile() as file:
+        file.write(given)
+        file.seek(0)
+        yield file
 
 
 def _thread(target: Callable[[], None]) -> threading.Thread:

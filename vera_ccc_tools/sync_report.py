@@ -5,9 +5,48 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from vera_ccc_tools.output import clean_line
 from vera_ccc_tools.worktree import Survey
 
 _NAMES_SHOWN = 20
+ENTRIES_SHOWN = 100
+"""Entries whose rules the text for a person names; the JSON has them all, as far as known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why one of our entries is there.
+
+    Attributes:
+        entry: The pattern in ``exclude_patterns``.
+        path: An ignored path that it stands for, relative to the project's root; a directory ends
+            in ``/``. Empty where none is known now.
+        source: The file that holds the ignore rule, relative to the project's root, or absolute
+            outside of the repository; empty where git did not tell.
+        line: Its line, counted from 1.
+        pattern: The rule.
+    """
+
+    entry: str
+    path: str = ""
+    source: str = ""
+    line: int = 0
+    pattern: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The reason as plain values, None for what is not known."""
+        return {
+            "entry": self.entry,
+            "path": _printable(self.path) or None,
+            "source": _printable(self.source) or None,
+            "line": self.line or None,
+            "pattern": _printable(self.pattern) or None,
+        }
+
+    def __str__(self) -> str:
+        if not self.source:
+            return f"{self.entry}  (git did not tell by which rule)"
+        return f"{self.entry}  {self.source}:{self.line}: {self.pattern}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +66,8 @@ class Report:
         elapsed_ms: How long the parts took, in milliseconds.
         survey: git's answers that this rests on; None where git has no say, or failed.
         negated: Whether a ``!`` pattern of the user's may let ignored paths in.
+        entries: All of our entries, as they are after this sync or would be.
+        reasons: Of the entries, why each is there; None unless that was asked for.
     """
 
     added: tuple[str, ...] = ()
@@ -41,6 +82,8 @@ class Report:
     elapsed_ms: dict[str, float] = field(default_factory=dict)
     survey: Survey | None = field(default=None, repr=False, compare=False)
     negated: bool = False
+    entries: tuple[str, ...] = field(default=(), repr=False)
+    reasons: tuple[Reason, ...] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain values; of the paths left out, some for each reason."""
@@ -62,6 +105,12 @@ class Report:
             "tracked_ignored": None
             if hidden is None
             else {"count": len(hidden), "paths": [_printable(path) for path in hidden]},
+            "entries": None
+            if self.reasons is None
+            else {
+                "count": len(self.entries),
+                "reasons": [reason.to_json() for reason in self.reasons],
+            },
             "difference": self.difference,
             "elapsed_ms": self.elapsed_ms,
         }
@@ -81,7 +130,15 @@ class Report:
             count = len(self.tracked_ignored)
             noun = "tracked file" if count == 1 else "tracked files"
             lines.append(f"{count} {noun} that ccc ignores all the same: {some}")
-        return "\n".join([*lines, self.difference]).rstrip() + "\n"
+        return "\n".join([*lines, *self._reasons(), self.difference]).rstrip() + "\n"
+
+    def _reasons(self) -> list[str]:
+        if not self.reasons:
+            return []
+        shown = [f"  {clean_line(_printable(str(one)))}" for one in self.reasons[:ENTRIES_SHOWN]]
+        left = len(self.entries) - len(shown)
+        more = [f"  and {left:,} more; --json names them"] if left else []
+        return ["Each entry, and the ignore rule behind it:", *shown, *more]
 
 
 def _printable(path: str) -> str:

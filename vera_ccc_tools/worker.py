@@ -7,6 +7,8 @@ method         params                     result
 `tools/call`   name, arguments, cwd       ``content``, ``isError``, ``details``
 `status`       cwd                        ``text``, for a model: see `status`
 `overview`     cwd                        for a person's eyes: see `overview.to_json`
+`sync`         cwd, dry_run (false)       ``text``, ``report``: see `sync_report.Report`; with
+                                          dry_run, the rule behind each entry as well
 `cancel`       id (a notification)        that request answers with the error -32800
 `progress`     id, text                   a notification from the worker
 =============  =========================  ==================================================
@@ -28,7 +30,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from vera_ccc_tools import overview, project, status, tools
+from vera_ccc_tools import exclusions, overview, project, status, tools
 from vera_ccc_tools.errors import Failure, InvalidArgument, shorten
 from vera_ccc_tools.process import Cancel
 from vera_ccc_tools.session import Call, Session
@@ -99,6 +101,7 @@ class Worker:
             "tools/call": self._call,
             "status": self._status,
             "overview": self._overview,
+            "sync": self._sync,
         }
 
     def serve(self) -> None:
@@ -195,6 +198,14 @@ class Worker:
 
     def _overview(self, request: Request, cancel: Cancel) -> dict[str, Any]:
         return overview.to_json(self._session, Call(self._cwd(request), cancel))
+
+    def _sync(self, request: Request, cancel: Cancel) -> dict[str, Any]:
+        dry_run = request.params.get("dry_run", False)
+        if not isinstance(dry_run, bool):
+            raise InvalidArgument(f"`dry_run` is {shorten(dry_run)}; it has to be true or false.")
+        call = Call(self._cwd(request), cancel)
+        report = exclusions.sync(self._session, call, dry_run=dry_run, why=dry_run)
+        return {"text": report.render(), "report": report.to_json()}
 
     def _cwd(self, request: Request) -> Any:
         cwd = request.params.get("cwd")

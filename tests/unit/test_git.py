@@ -19,6 +19,7 @@ from vera_ccc_tools.git import (
     GitTimeout,
     NotAWorkTree,
     Repository,
+    Rule,
     Status,
     child_environment,
 )
@@ -132,6 +133,22 @@ def test_tracked_files_are_listed_once_and_apart_from_submodules(
     assert b"c" in tracked.files
     assert (b"a\tb\n" in tracked.files) == (os.name == "posix")
     assert tracked.gitlinks == (b"lib",)
+
+
+def test_the_rule_of_each_path_is_told_and_none_for_what_is_kept(
+    git: Git, git_repo: MakeRepository
+) -> None:
+    root = git_repo({".gitignore": "*.log\n!keep.log\n:*\nsp ace/\n"})
+    (root / "sp ace").mkdir()
+    asked = [b"a.log", b"keep.log", b":odd", b"sp ace", b".gitignore", os.fsencode("é.log")]
+    assert git.rules(root, asked) == {
+        b"a.log": Rule(".gitignore", 1, "*.log"),
+        b":odd": Rule(".gitignore", 3, ":*"),
+        b"sp ace": Rule(".gitignore", 4, "sp ace/"),
+        os.fsencode("é.log"): Rule(".gitignore", 1, "*.log"),
+    }
+    assert git.rules(root, [b"keep.log"]) == {}
+    assert git.rules(root, []) == {}
 
 
 def test_a_directory_without_a_repository_is_no_work_tree(git: Git, tmp_path: Path) -> None:

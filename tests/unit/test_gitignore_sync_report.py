@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from vera_ccc_tools.sync_report import Report
+from vera_ccc_tools.sync_report import ENTRIES_SHOWN, Reason, Report
 
 REPORT = Report(
     added=("**/out/**",),
@@ -41,3 +41,24 @@ def test_the_text_for_people_counts_warns_and_names() -> None:
 
 def test_a_report_of_nothing_is_one_line() -> None:
     assert Report(kept=3).render() == "exclude_patterns unchanged: 0 added, 0 removed, 3 kept.\n"
+
+
+def test_the_rules_are_named_where_they_are_known_and_the_first_ones_only() -> None:
+    reasons = (
+        Reason("**/out/**", "out/", ".gitignore", 2, "out/"),
+        Reason("**/x", "x"),
+        *(Reason(f"d{number}/**", f"d{number}/", ".gitignore", 3, "d*") for number in range(998)),
+    )
+    report = Report(kept=1005, entries=("e",) * 1005, reasons=reasons)
+    lines = report.render().splitlines()
+    assert lines[1:4] == [
+        "Each entry, and the ignore rule behind it:",
+        "  **/out/**  .gitignore:2: out/",
+        "  **/x  (git did not tell by which rule)",
+    ]
+    assert len(lines) == 3 + ENTRIES_SHOWN
+    assert lines[-1] == f"  and {1005 - ENTRIES_SHOWN} more; --json names them"
+    entries = report.to_json()["entries"]
+    assert (entries["count"], len(entries["reasons"])) == (1005, 1000)
+    assert entries["reasons"][1]["source"] is None
+    assert Report().to_json()["entries"] is None

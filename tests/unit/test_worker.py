@@ -8,13 +8,14 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from core_helpers import until
+from core_helpers import make_project, until
 from vera_ccc_tools import tools, worker
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.process import Cancel
@@ -84,6 +85,26 @@ def test_the_tools_are_listed() -> None:
     assert answer == {"jsonrpc": "2.0", "id": "first", "result": tools.listing()}
 
 
+def test_an_overview_and_a_dry_sync_of_a_directory_are_answered(
+    client: Client, tmp_path: Path
+) -> None:
+    def ask(method: str, **params: Any) -> dict[str, Any]:
+        client.send(request(method, **params))
+        return client.read()
+
+    root = make_project(tmp_path / "p", indexed=False)
+    assert ask("overview", cwd=str(root))["result"]["root"] == str(root)
+    before = (root / ".cocoindex_code" / "settings.yml").read_bytes()
+    result = ask("sync", cwd=str(root), dry_run=True)["result"]
+    assert result["text"].startswith("exclude_patterns unchanged: 0 added")
+    assert result["report"]["entries"] == {"count": 0, "reasons": []}
+    assert ask("sync", cwd=str(root))["result"]["report"]["entries"] is None
+    assert (root / ".cocoindex_code" / "settings.yml").read_bytes() == before
+    error = ask("sync", cwd=str(tmp_path))["error"]
+    assert error["data"]["code"] == "not_initialized"
+    assert error["data"]["hint"]
+
+
 def test_a_last_line_without_its_end_is_a_request_too() -> None:
     (answer,) = answers_to(request("tools/list").rstrip())
     assert answer["id"] == 1
@@ -117,6 +138,8 @@ def test_a_notification_and_an_empty_line_are_not_answered() -> None:
         (b'{"id":1,"method":"tools/call","params":{"name":5}}', 1, worker.INVALID_PARAMS),
         (b'{"id":1,"method":"tools/call","params":{"name":"x"}}', 1, None),
         (b'{"id":1,"method":"status"}', 1, worker.INVALID_PARAMS),
+        (b'{"id":1,"method":"overview"}', 1, worker.INVALID_PARAMS),
+        (b'{"id":1,"method":"sync","params":{"dry_run":1}}', 1, worker.INVALID_PARAMS),
         (b'{"id":1,"method":"status","params":{"cwd":"x"}}', 1, worker.INVALID_PARAMS),
         (b'{"id":1,"method":"status","params":{"cwd":"/no/such"}}', 1, worker.INVALID_PARAMS),
     ],
