@@ -13,6 +13,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import psutil
+import pytest
+
+from vera_ccc_tools.ccc import Ccc
+from vera_ccc_tools.errors import Failure
 
 
 class MakeExecutable(Protocol):
@@ -102,3 +106,31 @@ def make_project(root: Path, *, indexed: bool = True) -> Path:
     if indexed:
         (directory / "target_sqlite.db").write_bytes(b"x")
     return root
+
+
+MakeCcc = Callable[..., tuple[Ccc, FakeCcc]]
+
+
+def ccc_maker(make: MakeExecutable, directory: Path) -> MakeCcc:
+    """Builds a `Ccc` whose executable runs a given body, with given variables."""
+
+    def build(body: str, **environ: str) -> tuple[Ccc, FakeCcc]:
+        fake = fake_ccc(make, directory, body)
+        variables = environment(VERA_CCC_EXECUTABLE=str(fake.path), **environ)
+        return Ccc.locate(variables), fake
+
+    return build
+
+
+def printing(text: str, *, code: int = 0, error: str = "") -> str:
+    """The body of a ccc that prints *text* and *error*, and ends with *code*."""
+    return (
+        f"sys.stdout.buffer.write({text.encode()!r}); "
+        f"sys.stderr.buffer.write({error.encode()!r}); sys.exit({code})"
+    )
+
+
+def failing(call: Callable[[], object]) -> Failure:
+    with pytest.raises(Failure) as caught:
+        call()
+    return caught.value

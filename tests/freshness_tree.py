@@ -1,0 +1,92 @@
+"""A project whose searches are compared with refreshing ones."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from helpers import run_git, write_file
+from vera_ccc_tools.ccc import Ccc, Query
+from vera_ccc_tools.process import Cancel
+from vera_ccc_tools.refresh import Fetch, Found
+from vera_ccc_tools.replies import Hit, Progress
+from vera_ccc_tools.session import Call, Session
+
+ALL = 100
+"""More than these repositories have chunks, so that a search gives the whole index."""
+Refreshed = Callable[[Progress | None], None]
+Chunks = frozenset[tuple[str, str]]
+Project = Callable[[], "Tree"]
+
+
+class Tree:
+    """A project of a ccc user, and the searches of one session in it."""
+
+    def __init__(self, root: Path, environ: dict[str, str]) -> None:
+        self.root = root
+        self.session = Session(environ)
+        self.ccc = Ccc.locate(environ)
+        write_file(root / ".gitignore", "*.log.py\n/.cocoindex_code/\n")
+        run_git(root.parent, "init", "-q", str(root))
+        for name in ("a.py", "b.py", "lib/c.py", "lib/d.py"):
+            self.write(name, f"value = '{name}'")
+        self.git("add", "-A")
+        self.git("commit", "-qm", "start")
+        self.ccc.init(root, force=True, model=None, cancel=None)
+        self.ccc.index(root)
+
+    def write(self, name: str, line: str) -> None:
+        write_file(self.root / name, f"{line}\n")
+
+    def git(self, *arguments: str) -> str:
+        return run_git(self.root, *arguments)
+
+    def fetch(self, cancel: Cancel, refreshed: Refreshed | None) -> tuple[Hit, ...]:
+        query = Query("value", ALL, refresh=refreshed is not None)
+        return self.ccc.search(self.root, query, cancel=cancel, refreshed=refreshed)
+
+    def find(
+        self, fetch: Fetch[tuple[Hit, ...]] | None = None, cancel: Cancel | None = None
+    ) -> Found[tuple[Hit, ...]]:
+        call = Call(self.root, cancel or Cancel())
+        return self.session.refresher().find(self.ccc, self.root, call, fetch or self.fetch)
+
+    def truth(self) -> Chunks:
+        return chunks(self.ccc.search(self.root, Query("value", ALL, refresh=True)))
+
+    def close(self) -> None:
+        self.session.close()
+        shutil.rmtree(self.root)
+
+
+def chunks(hits: tuple[Hit, ...]) -> Chunks:
+    return frozenset((hit.file_path, hit.content) for hit in hits)
+
+
+def nested(tree: Tree) -> Path:
+    inner = tree.root / "inner"
+    inner.mkdir()
+    run_git(inner, "init", "-q")
+    write_file(inner / "n.py", "value = 'nested'\n")
+    run_git(inner, "add", "-A")
+    run_git(inner, "commit", "-qm", "start")
+    return inner / "n.py"
+
+
+@contextmanager
+def trees(environ: dict[str, str], directory: Path) -> Iterator[Project]:
+    """Makes trees of a user in *directory*; all are closed in the end."""
+    made: list[Tree] = []
+
+    def make() -> Tree:
+        root = Path(tempfile.mkdtemp(dir=directory)) / "p"
+        root.mkdir()
+        made.append(Tree(root, environ))
+        return made[-1]
+
+    yield make
+    for tree in made:
+        tree.close()
