@@ -23,6 +23,7 @@ from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.freshness import Baseline, Files, Inputs, Machine, Unknown, View
 from vera_ccc_tools.index_runs import (
     PATIENCE,
+    Failures,
     Target,
     is_first,
     renewing,
@@ -133,6 +134,7 @@ class Refresher:
         self._looks: dict[Path, float] = {}
         self._turns: dict[Path, threading.Lock] = {}
         self._running: dict[Path, Task[Any]] = {}
+        self._failures = Failures()
 
     def find(self, ccc: Ccc, root: Path, call: Call, fetch: Fetch[T]) -> Found[T]:
         """Run *fetch* on an index that is as the disk is, or say in a note that it is not."""
@@ -276,7 +278,8 @@ class Refresher:
         ended: list[Progress | None] = []
 
         def run(cancel: Cancel) -> T:
-            value = fetch(cancel, ended.append)
+            with self._failures.remembered(target.root, cancel):
+                value = fetch(cancel, ended.append)
             if not _errors(ended):
                 self._remember(target, observed)
             return value
@@ -316,13 +319,13 @@ class Refresher:
         """
         status = status_of(target)
         if status is not None and is_first(status):
-            raise still_indexing(target.root, status)
+            raise self._failures.unanswerable(target.root, status)
         with running(lambda own: fetch(own, None)) as task:
             while not task.wait(PATIENCE, target.call.cancel):
                 status = status or status_of(target, task)
                 late = time.monotonic() > target.started + LATER_ANSWER
                 if late or (status is not None and is_first(status)):
-                    raise still_indexing(target.root, status)
+                    raise self._failures.unanswerable(target.root, status)
             value = task.result(target.call.cancel)
         notes = (renewing(status),)
         return Found(value, refreshed=False, reason=reason, notes=notes, stale=True)

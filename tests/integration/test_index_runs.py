@@ -224,3 +224,29 @@ def test_after_a_reset_the_user_is_told_to_restart_the_daemon(
     result, _ = call(session, root, "ccc_search", query="quick")
     assert len(result["details"]["results"]) == 2
     session.close()
+
+
+def test_a_model_that_fails_at_the_first_files_is_told_once_a_run_has_ended(
+    ccc_home: dict[str, str], short_directory: Path, tmp_path: Path
+) -> None:
+    directory = short_directory / "dead"
+    gate = Gate()
+    write_global_settings(directory, gate.address)
+    environ = {**ccc_home, "COCOINDEX_CODE_DIR": str(directory)}
+    root = tmp_path / "dead"
+    root.mkdir()
+    run_git(root, "init", "-q")
+    session = Session(environ)
+    assert not call(session, root, "ccc_index")[0]["isError"]
+    gate.close()
+    write_files(root, 5, "quick")
+
+    def search() -> dict[str, Any]:
+        return call(session, root, "ccc_search", query="quick")[0]
+
+    try:
+        assert search()["isError"]
+        until(lambda: search()["details"]["code"] == "model_unreachable")
+    finally:
+        session.close()
+        stop_daemon(Ccc.locate(environ).executable, environ)
