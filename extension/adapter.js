@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { findPython } from "./python.js";
 import { renderersFor } from "./render.js";
 import { placeSection, Status } from "./status.js";
+import { Terminal } from "./terminal.js";
 import { Worker } from "./worker.js";
 
 /**
@@ -21,12 +22,13 @@ const TABLE = path.join(ROOT, "extension", "tools.json");
 
 /**
  * @param {any} pi the host's extension API
- * @param {any} tui its terminal library
+ * @param {{tui?: any, agent?: any}} host its terminal library and its coding agent
  */
-export function adapt(pi, tui) {
+export function adapt(pi, host) {
+  const terminal = new Terminal(host.tui, host.agent);
   const worker = new Worker(launchWorker);
   const status = new Status(worker);
-  for (const tool of readTable()) pi.registerTool(define(tool, worker, tui));
+  for (const tool of readTable()) pi.registerTool(define(tool, worker, terminal));
   pi.on("session_start", (/** @type {any} */ _event, /** @type {any} */ ctx) => status.refresh(ctx.cwd));
   pi.on("agent_end", (/** @type {any} */ _event, /** @type {any} */ ctx) => status.refresh(ctx.cwd));
   pi.on("before_agent_start", async (/** @type {any} */ event) => placeSection(event, await status.text()));
@@ -41,9 +43,9 @@ function readTable() {
 /**
  * @param {Tool} tool
  * @param {Worker} worker
- * @param {any} tui
+ * @param {Terminal} terminal
  */
-function define({ inputSchema, ...tool }, worker, tui) {
+function define({ inputSchema, ...tool }, worker, terminal) {
   return {
     ...tool,
     parameters: inputSchema,
@@ -53,7 +55,7 @@ function define({ inputSchema, ...tool }, worker, tui) {
       const onProgress = (/** @type {string} */ text) => onUpdate?.(partial(text));
       return told(await worker.request("tools/call", request, { signal, onProgress, keepsAlive: true }));
     },
-    ...renderersFor(tool.name, tui),
+    ...renderersFor(tool.name, terminal),
   };
 }
 

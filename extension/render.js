@@ -1,88 +1,172 @@
 /** What a person sees of a call and of its result in the host's terminal. */
-import { plain } from "./text.js";
+import { listed, opened } from "./results.js";
+import { counted, plain, seconds } from "./text.js";
 
 /**
- * @typedef {{fg: (colour: string, text: string) => string, bold: (text: string) => string}} Theme
+ * @typedef {import("./terminal.js").Terminal} Terminal
+ * @typedef {import("./terminal.js").Theme} Theme
+ * @typedef {import("./terminal.js").Row} Row
  * @typedef {{content?: {type: string, text?: string}[], details?: any}} Shown
- * @typedef {{file_path: string, language: string, start_line: number, end_line: number, score: number}} Match
- * @typedef {(details: any, theme: Theme) => string | undefined} Summary the collapsed form, where there is one
+ * @typedef {{expanded?: boolean, isPartial?: boolean, isError?: boolean, key?: string}} Options key: what expands it
+ * @typedef {(details: any, text: string) => string | undefined} Summary one line, where the details have what it needs
  */
+
+/** lines of a text that are shown before it is expanded */
+const FIRST = 5;
 
 /** @type {Record<string, (args: any) => string>} */
 const ARGUMENTS = {
-  ccc_search: (args) => [quote(args.query), args.path && `in ${args.path}`, args.languages?.join(", ")].filter(Boolean).join(" "),
+  ccc_search: (args) => [quote(args.query), args.path && `in ${args.path}`, ...searchOptions(args)].filter(Boolean).join(" "),
   ccc_index: (args) => (args.background ? "in the background" : ""),
   ccc_init: (args) => [args.force && "force", args.litellm_model, args.background && "in the background"].filter(Boolean).join(" "),
   ccc_doctor: (args) => (args.verbose ? "verbose" : ""),
 };
 
 /** @type {Record<string, Summary>} */
-const SUMMARIES = { ccc_search: summarizeSearch };
+const SUMMARIES = { ccc_index: summarizeIndex, ccc_init: summarizeInit, ccc_doctor: summarizeDoctor };
 
 /**
- * The two renderers of a tool, or none where the host lends no components.
+ * The two renderers of a tool, or none where the host lends nothing to draw with.
  * @param {string} name
- * @param {any} tui the host's terminal library
+ * @param {Terminal} terminal
  */
-export function renderersFor(name, tui) {
-  if (!tui?.Text) return {};
-  const component = (/** @type {string} */ text) => new tui.Text(text, 0, 0);
+export function renderersFor(name, terminal) {
+  if (!terminal.canDraw) return {};
   return {
-    renderCall: (/** @type {any} */ args, /** @type {Theme} */ theme) => component(callLine(name, args, theme)),
-    renderResult: (/** @type {Shown} */ result, /** @type {any} */ options, /** @type {Theme} */ theme, /** @type {any} */ context) =>
-      component(resultText(name, result, { ...options, isError: context?.isError }, theme)),
+    /** @type {(args: any, theme: Theme, context: any) => any} */
+    renderCall: (args, theme, context) => terminal.view([callRow(name, args, { expanded: context?.expanded }, theme, terminal)]),
+    /** @type {(result: Shown, options: Options, theme: Theme, context: any) => any} */
+    renderResult: (result, options, theme, context) => {
+      const known = { ...options, isError: context?.isError, key: terminal.expandKey(context) };
+      return terminal.view(resultRows(name, result, known, theme, terminal));
+    },
   };
 }
 
 /**
  * @param {string} name
  * @param {any} args what the model has written so far
+ * @param {Options} options
  * @param {Theme} theme
+ * @param {Terminal} terminal
+ * @returns {Row}
  */
-export function callLine(name, args, theme) {
+export function callRow(name, args, options, theme, terminal) {
   const said = plain(ARGUMENTS[name]?.(args ?? {}));
-  return theme.fg("toolTitle", theme.bold(name)) + (said && ` ${theme.fg("accent", said)}`);
+  const title = theme.fg("toolTitle", theme.bold(name));
+  return (width) => {
+    if (!said) return [title];
+    const room = width - terminal.width(name) - 1;
+    if (options.expanded) return terminal.wrap(`${title} ${theme.fg("accent", said)}`, width);
+    return [`${title} ${theme.fg("accent", terminal.cut(said, room))}`];
+  };
 }
 
 /**
  * @param {string} name
  * @param {Shown} result
- * @param {{expanded?: boolean, isPartial?: boolean, isError?: boolean}} options
+ * @param {Options} options
  * @param {Theme} theme
+ * @param {Terminal} terminal
+ * @returns {Row[]}
  */
-export function resultText(name, result, options, theme) {
+export function resultRows(name, result, options, theme, terminal) {
   const text = (result.content ?? []).map((block) => block.text ?? "").join("\n");
-  if (options.isError) return theme.fg("error", text);
-  if (options.isPartial) return theme.fg("warning", text);
-  const summary = options.expanded ? undefined : SUMMARIES[name]?.(result.details, theme);
-  return summary ?? theme.fg("toolOutput", options.expanded ? text : firstLines(text, 5));
-}
-
-/** @type {Summary} */
-function summarizeSearch(details, theme) {
-  /** @type {Match[] | undefined} */
-  const matches = details?.results;
-  if (!matches) return undefined;
-  const count = theme.fg("muted", matches.length === 1 ? "1 result" : `${matches.length} results`);
-  return [count, ...matches.map((match) => matchLine(match, theme))].join("\n");
+  if (options.isError) return failure(text, options, theme, terminal);
+  if (options.isPartial) return [terminal.words(theme, plain(text), "muted", "● ")];
+  const { details } = result;
+  if (name === "ccc_search" && Array.isArray(details?.results)) {
+    const rows = options.expanded ? opened(details, text, theme, terminal) : listed(details, text, theme, terminal, options.key ?? "");
+    if (rows) return rows;
+  }
+  const summary = options.expanded ? undefined : SUMMARIES[name]?.(details, text);
+  if (summary === undefined) return paragraphs(text, options, theme, terminal);
+  return [terminal.line(theme, [plain(summary), "toolOutput"], [hint(options), "muted", "whole"])];
 }
 
 /**
- * @param {Match} match
+ * The cause stands out, what to do follows it, all else waits until it is asked for.
+ * @param {string} text
+ * @param {Options} options
  * @param {Theme} theme
+ * @param {Terminal} terminal
  */
-function matchLine({ file_path, start_line, end_line, language, score }, theme) {
-  const place = theme.fg("toolOutput", `${plain(file_path)}:${start_line}-${end_line}`);
-  return `${place} ${theme.fg("dim", `${language} ${score.toFixed(2)}`)}`;
+function failure(text, options, theme, terminal) {
+  const [cause, ...others] = text.split("\n");
+  const rows = [terminal.words(theme, plain(cause), "error", "✗ ")];
+  return [...rows, ...paragraphs(others.join("\n").trimEnd(), options, theme, terminal, "  ")];
 }
 
 /**
  * @param {string} text
- * @param {number} count
+ * @param {Options} options
+ * @param {Theme} theme
+ * @param {Terminal} terminal
+ * @param {string} [indent]
+ * @returns {Row[]}
  */
-function firstLines(text, count) {
-  const lines = text.split("\n");
-  return lines.length > count ? [...lines.slice(0, count), `… ${lines.length - count} more lines`].join("\n") : text;
+function paragraphs(text, options, theme, terminal, indent = "") {
+  const lines = text ? text.split("\n") : [];
+  const shown = options.expanded || lines.length <= FIRST + 1 ? lines : lines.slice(0, FIRST);
+  const rows = shown.map((line) => terminal.words(theme, plain(line), "toolOutput", indent + depth(line)));
+  const left = lines.length - shown.length;
+  return left ? [...rows, terminal.line(theme, [`${indent}… ${counted(left, "more line")}${hint(options)}`, "muted"])] : rows;
+}
+
+/**
+ * The spaces that a line begins with.
+ * @param {string} line
+ */
+function depth(line) {
+  return /^ */.exec(line)?.[0].slice(0, 8) ?? "";
+}
+
+/** @param {Options} options */
+function hint({ key }) {
+  return key ? ` · ${key} expands` : "";
+}
+
+/** @type {Summary} */
+function summarizeIndex(details, text) {
+  if (details?.files === undefined) return details?.background ? `● ${firstLine(text)}` : undefined;
+  const { files, chunks, changes, elapsed_ms } = details;
+  const held = `${counted(files, "file")}, ${counted(chunks, "chunk")}`;
+  return `✓ ${[held, changed(changes), elapsed_ms && seconds(elapsed_ms.total)].filter(Boolean).join(" · ")}`;
+}
+
+/** @param {Record<string, number> | null | undefined} changes files of an index run */
+function changed(changes) {
+  if (!changes) return "";
+  const parts = [[changes.added, "added"], [changes.reprocessed, "changed"], [changes.deleted, "deleted"], [changes.errors, "failed"]];
+  const told = parts.filter(([number]) => number).map(([number, word]) => `${number.toLocaleString("en-US")} ${word}`);
+  return told.join(", ") || "nothing changed";
+}
+
+/** @type {Summary} */
+function summarizeInit(details, text) {
+  if (details?.created === undefined) return details?.background ? `● ${firstLine(text)}` : undefined;
+  return `✓ ${firstLine(text)}`;
+}
+
+/** @type {Summary} */
+function summarizeDoctor(details) {
+  return Array.isArray(details?.checks) ? `✓ ${counted(details.checks.length, "check")}, no problem found` : undefined;
+}
+
+/** @param {string} text */
+function firstLine(text) {
+  return text.split("\n")[0];
+}
+
+/** @param {any} args */
+function searchOptions({ languages, limit, offset, rank, refresh_index }) {
+  return [
+    languages?.length && `(${languages.join(", ")})`,
+    limit && limit !== 5 && `limit ${limit}`,
+    offset && `from ${offset}`,
+    rank && rank !== "best" && `ranked by ${rank}`,
+    refresh_index === false && "as indexed",
+  ];
 }
 
 /** @param {unknown} query */

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +116,7 @@ def _details(root: Path, status: Status, seconds: float) -> dict[str, Any]:
         "files": status.files,
         "chunks": status.chunks,
         "languages": dict(status.languages),
+        "changes": None if status.progress is None else asdict(status.progress),
         "elapsed_ms": {"total": round(seconds * 1000, 1)},
     }
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vera_ccc_tools import languages, merging, output, ranking
+from vera_ccc_tools import languages, merging, output, previews, ranking
 from vera_ccc_tools.arguments import SearchArguments
 from vera_ccc_tools.ccc import Ccc, Hit, Progress, Query
 from vera_ccc_tools.errors import Failure
@@ -217,12 +217,14 @@ def _answer(found: Found[Page], arguments: SearchArguments, view: _View, started
     blocks = [_block(view.whole(hit), view) for hit in page.hits]
     fitted = output.page(blocks, max_bytes=output.MAX_BYTES - 2048)
     shown = page.hits[: fitted.shown]
+    # A single block may have been cut.
+    blocks = [fitted.text] if fitted.shown == 1 else blocks[: fitted.shown]
     lines = [fitted.text] if shown else []
     lines.append(_trailer(len(shown), len(page.hits), page.more, arguments))
     notes = [*found.notes, *([_CUT] if page.cut else [])]
     lines.extend(f"Note: {output.clean_line(note)}" for note in notes)
     details = {
-        "results": [_row(hit) for hit in shown],
+        "results": [_row(hit, block) for hit, block in zip(shown, blocks, strict=True)],
         "refreshed": found.refreshed,
         "refresh_reason": found.reason,
         "stale": found.stale,
@@ -236,13 +238,16 @@ def _block(hit: Hit, view: _View) -> str:
     return f"{where} [{hit.language}] {hit.score:.3f}\n{output.clean(hit.content).rstrip()}"
 
 
-def _row(hit: Hit) -> dict[str, Any]:
+def _row(hit: Hit, block: str) -> dict[str, Any]:
+    """A result for programs; ``lines`` counts those of its *block*, so that it can be cut out."""
     return {
         "file_path": hit.file_path,
         "language": hit.language,
         "start_line": hit.start_line,
         "end_line": hit.end_line,
         "score": hit.score,
+        "lines": block.count("\n") + 1,
+        "preview": previews.preview(block.partition("\n")[2], hit.language),
     }
 
 

@@ -4,7 +4,6 @@ import path from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { adapt } from "../../extension/adapter.js";
-import { callLine, renderersFor, resultText } from "../../extension/render.js";
 import { placeSection } from "../../extension/status.js";
 import { isRunning, temporary, until } from "./helpers.js";
 
@@ -48,7 +47,7 @@ class Host {
       registerTool: (/** @type {any} */ tool) => this.tools.set(tool.name, tool),
       on: (/** @type {string} */ name, /** @type {Function} */ handler) => (this.handlers[name] = handler),
     };
-    adapt(pi, undefined);
+    adapt(pi, {});
   }
 
   /** @param {string} name @param {object} [event] */
@@ -238,47 +237,4 @@ test("a host without sections, and a forced prompt, get the section at the end o
 
 test("an empty text shows no section", () => {
   assert.equal(placeSection({ systemPrompt: "base" }, ""), undefined);
-});
-
-const theme = { fg: (/** @type {string} */ _colour, /** @type {string} */ text) => text, bold: (/** @type {string} */ text) => text };
-const found = {
-  content: [{ type: "text", text: "the whole text" }],
-  details: { results: [{ file_path: "src/a.py", start_line: 1, end_line: 9, language: "python", score: 0.8125 }] },
-};
-
-test("a search is shown as a line, its result as the number of results and a line each", () => {
-  assert.equal(callLine("ccc_search", { query: "retry\nbackoff", path: "src" }, theme), 'ccc_search "retry backoff" in src');
-  assert.equal(resultText("ccc_search", found, {}, theme), "1 result\nsrc/a.py:1-9 python 0.81");
-  assert.equal(resultText("ccc_search", found, { expanded: true }, theme), "the whole text");
-});
-
-test("what a path or a query holds cannot move the cursor, colour the line or turn it round", () => {
-  const evil = "a\x1b[2J\x1b]0;title\x07\u202e\u061cb\rc";
-  assert.equal(callLine("ccc_search", { query: evil, path: evil }, theme), 'ccc_search "a b c" in a  b c');
-  const details = { results: [{ ...found.details.results[0], file_path: evil }] };
-  assert.equal(resultText("ccc_search", { details }, {}, theme), "1 result\na  b c:1-9 python 0.81");
-});
-
-test("a call that is still being written, and a failure, are shown", () => {
-  assert.equal(callLine("ccc_search", undefined, theme), 'ccc_search ""');
-  assert.equal(callLine("ccc_init", { force: true, background: true }, theme), "ccc_init force in the background");
-  assert.equal(resultText("ccc_search", { content: found.content, details: {} }, { isError: true }, theme), "the whole text");
-  assert.equal(resultText("ccc_index", { content: [{ type: "text", text: "7 of 9" }] }, { isPartial: true }, theme), "7 of 9");
-});
-
-test("a long text is shown by its first lines until it is expanded", () => {
-  const long = { content: [{ type: "text", text: [..."abcdefgh"].join("\n") }] };
-  assert.equal(resultText("ccc_doctor", long, {}, theme), "a\nb\nc\nd\ne\n… 3 more lines");
-});
-
-test("a host that lends no components gets no renderers", () => {
-  assert.deepEqual(renderersFor("ccc_search", undefined), {});
-  class Text {
-    /** @param {string} text */
-    constructor(text) {
-      this.text = text;
-    }
-  }
-  const renderers = renderersFor("ccc_search", { Text });
-  assert.equal(renderers.renderResult?.(found, {}, theme, {}).text, "1 result\nsrc/a.py:1-9 python 0.81");
 });

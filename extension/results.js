@@ -1,0 +1,147 @@
+/** The results of a search as a person sees them: a line each, or all their code. */
+import { counted, plain, plainCode, seconds } from "./text.js";
+
+/**
+ * @typedef {import("./terminal.js").Terminal} Terminal
+ * @typedef {import("./terminal.js").Theme} Theme
+ * @typedef {import("./terminal.js").Row} Row
+ * @typedef {{file_path: string, language: string, start_line: number, end_line: number, score: number,
+ *   lines?: number, preview?: string}} Match a row of the details; sessions of before know no lines and no preview
+ * @typedef {{place: string, code: string[]}} Block what the model has read of a match
+ */
+
+/** cells below which the start of a line of code tells nothing */
+const LEAST_PREVIEW = 12;
+/** cells that a line of code may take from places that are long */
+const MOST_PREVIEW = 60;
+/** how much of the width the places may take before the code */
+const PLACES = 0.45;
+
+/**
+ * @param {any} details
+ * @param {string} text
+ * @param {Theme} theme
+ * @param {Terminal} terminal
+ * @param {string} key that expands it
+ * @returns {Row[]}
+ */
+export function listed(details, text, theme, terminal, key) {
+  /** @type {Match[]} */
+  const matches = details.results;
+  const places = matches.map(place);
+  split(text, matches)?.blocks.forEach((block, at) => (places[at] = block.place));
+  const kinds = matches.map((match) => `${match.language} ${match.score.toFixed(2)}`);
+  const rows = [(/** @type {number} */ width) => table(matches, places, kinds, width, theme, terminal)];
+  return [...(matches.length ? rows : []), summary(details, theme, terminal, key && ` · ${key} expands`)];
+}
+
+/**
+ * @param {any} details
+ * @param {string} text
+ * @param {Theme} theme
+ * @param {Terminal} terminal
+ * @returns {Row[] | undefined} undefined where the text does not have the results that the details name
+ */
+export function opened(details, text, theme, terminal) {
+  /** @type {Match[]} */
+  const matches = details.results;
+  const found = split(text, matches);
+  if (!found) return undefined;
+  const rows = matches.flatMap((match, at) => openedMatch(match, found.blocks[at], theme, terminal));
+  const notes = found.rest.split("\n").filter((line) => line && !line.endsWith("; no more.]"));
+  const rest = notes.map((line) => terminal.words(theme, plain(line), "muted"));
+  return [...rows, ...rest, summary(details, theme, terminal, "")];
+}
+
+/**
+ * @param {Match[]} matches
+ * @param {string[]} places
+ * @param {string[]} kinds
+ * @param {number} width
+ * @param {Theme} theme
+ * @param {Terminal} terminal
+ */
+function table(matches, places, kinds, width, theme, terminal) {
+  const kind = Math.max(...kinds.map((text) => terminal.width(text)));
+  const room = Math.max(1, width - kind - 2);
+  const widest = Math.max(...places.map((text) => terminal.width(text)));
+  const shared = Math.min(widest, Math.max(Math.floor(width * PLACES), room - MOST_PREVIEW - 2));
+  const last = room - shared - 2 < LEAST_PREVIEW ? 0 : room - shared - 2;
+  const first = last ? shared : Math.min(widest, room);
+  return matches.map((match, at) => {
+    const where = pad(terminal.cutStart(places[at], first), first, terminal);
+    const head = `${theme.fg("accent", where)}  ${theme.fg("dim", pad(kinds[at], kind, terminal))}`;
+    const preview = plainCode(match.preview).trim();
+    if (!preview || !last) return head;
+    return `${head}  ${terminal.highlight([terminal.cut(preview, last)], match.file_path, match.language, theme)[0]}`;
+  });
+}
+
+/**
+ * @param {string} text
+ * @param {number} width
+ * @param {Terminal} terminal
+ */
+function pad(text, width, terminal) {
+  return text + " ".repeat(Math.max(0, width - terminal.width(text)));
+}
+
+/**
+ * @param {Match} match
+ * @param {Block} block
+ * @param {Theme} theme
+ * @param {Terminal} terminal
+ * @returns {Row[]}
+ */
+function openedMatch(match, block, theme, terminal) {
+  const head = terminal.line(theme, [block.place, "accent"], [`  ${match.language} ${match.score.toFixed(2)}`, "dim"]);
+  const gutter = String(match.start_line + block.code.length - 1).length;
+  const code = (/** @type {number} */ width) =>
+    terminal.highlight(block.code, match.file_path, match.language, theme).flatMap((line, at) => {
+      const number = String(match.start_line + at).padStart(gutter);
+      const parts = terminal.wrap(line, width - gutter - 2);
+      return parts.map((part, nth) => `${theme.fg("dim", nth === 0 ? number : " ".repeat(gutter))}  ${part}`);
+    });
+  return [head, code, () => [""]];
+}
+
+/**
+ * How many there are, how long it took, and what a person should know of them.
+ * @param {any} details
+ * @param {Theme} theme
+ * @param {Terminal} terminal
+ * @param {string} hint
+ */
+function summary(details, theme, terminal, hint) {
+  const total = details.elapsed_ms?.total;
+  const said = [counted(details.results.length, "result"), total !== undefined && seconds(total)].filter(Boolean);
+  const stale = details.stale ? " · the index is being brought up to date" : "";
+  return terminal.line(theme, [said.join(" · "), "muted"], [stale, "warning"], [hint, "muted", "whole"]);
+}
+
+/** @param {Match} match */
+function place({ file_path, start_line, end_line }) {
+  return `${plain(file_path)}:${start_line}-${end_line}`;
+}
+
+/**
+ * Take the text of a search apart by what its details say of each result.
+ * @param {string} text
+ * @param {Match[]} matches
+ * @returns {{blocks: Block[], rest: string} | undefined} undefined where it is another text
+ */
+export function split(text, matches) {
+  const lines = text.split("\n");
+  /** @type {Block[]} */
+  const blocks = [];
+  let at = 0;
+  for (const { lines: count, start_line, end_line, language } of matches) {
+    if (count === undefined) return undefined;
+    const [head = "", ...code] = lines.slice(at, at + count);
+    const end = head.lastIndexOf(` [${language}] `);
+    if (code.length !== count - 1 || !head.slice(0, end).endsWith(`:${start_line}-${end_line}`)) return undefined;
+    blocks.push({ place: plain(head.slice(0, end)), code });
+    at += count + 1;
+  }
+  return { blocks, rest: lines.slice(at).join("\n") };
+}
