@@ -16,7 +16,8 @@ from helpers import ROOT
 
 PACKAGE = "vera_ccc_tools"
 CONTEXT = "context/"
-FRONTS = {"__main__", "worker"}
+COMMAND_LINE = {"__main__", "command_line", "commands"}
+FRONTS = COMMAND_LINE | {"worker"}
 
 
 def name_of(path: Path) -> str:
@@ -61,8 +62,8 @@ def allowed(module: str) -> set[str]:
     """
     below = set(ORDER[ORDER.index(module) + 1 :])
     of_context = {name for name in below if name.startswith(CONTEXT)}
-    if module == "__main__":
-        return set(MODULES) - {module}
+    if module in COMMAND_LINE:
+        return below
     if module.startswith(CONTEXT):
         return of_context | {each for each in MODULES if CONTEXT not in each} - FRONTS
     return below - of_context

@@ -1,0 +1,357 @@
+"""The command line: the table of verbs, their options, and how a verb ends.
+
+Exit 0 on success, 1 on a `Failure` (on standard error, message and hint; with ``--json`` an object
+``error`` on standard output), 2 when the command line cannot be understood, 130 on Ctrl-C. Only
+what the verb needs is imported: start-up time is felt.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from vera_ccc_tools import __version__
+from vera_ccc_tools.errors import Failure, shorten
+
+USAGE = "usage: vera-ccc VERB [OPTIONS]"
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """One verb.
+
+    Attributes:
+        name: As it is typed.
+        summary: One line of the list of verbs.
+        options: Adds its options to its parser.
+        run: Does it; gives the exit code.
+        about: What its ``--help`` says beyond the summary.
+        examples: Whole command lines, each with a few words on what it does.
+        for_programs: Whether programs rather than people start it.
+    """
+
+    name: str
+    summary: str
+    run: Callable[[argparse.Namespace], int]
+    options: Callable[[argparse.ArgumentParser], None] = lambda _parser: None
+    about: str = ""
+    examples: tuple[tuple[str, str], ...] = ()
+    for_programs: bool = False
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the verb that *argv* names; the exit code."""
+    try:
+        return _dispatch(argv)
+    except Failure as failure:
+        return _failed(failure, as_json=False)
+
+
+def _dispatch(argv: Sequence[str]) -> int:
+    if not argv:
+        return _misused("Name a verb.")
+    if argv[0] in {"--version", "-V"}:
+        return _say(f"{__version__}\n")
+    if argv[0] in {"--help", "-h", "help"}:
+        return (
+            _dispatch([argv[1], "--help"]) if argv[0] == "help" and argv[1:] else _say(_overview())
+        )
+    verb = next((each for each in VERBS if each.name == argv[0]), None)
+    if verb is None:
+        return _misused(_unknown(argv[0]))
+    try:
+        options = _parse(verb, argv[1:])
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else 2
+    return _run(verb, options)
+
+
+def _run(verb: Verb, options: argparse.Namespace) -> int:
+    try:
+        return verb.run(options)
+    except Failure as failure:
+        return _failed(failure, as_json=getattr(options, "json", False))
+    except KeyboardInterrupt:
+        return 130
+
+
+def _failed(failure: Failure, *, as_json: bool) -> int:
+    import json
+
+    from vera_ccc_tools import presentation
+    from vera_ccc_tools.terminal import Terminal
+
+    if failure.code == "cancelled":
+        return 130
+    said = Terminal(sys.stdout if as_json else sys.stderr)
+    error = {"code": failure.code, "message": failure.message, "hint": failure.hint}
+    text = json.dumps({"error": error}, indent=2, ensure_ascii=False)
+    with suppress(Failure):  # nor can that be told
+        said.write(f"{text if as_json else presentation.failure(failure, said)}\n")
+    return 1
+
+
+def _say(text: str) -> int:
+    from vera_ccc_tools.terminal import Terminal
+
+    Terminal(sys.stdout).write(text)
+    return 0
+
+
+def _misused(why: str) -> int:
+    from vera_ccc_tools.terminal import Terminal
+
+    Terminal(sys.stderr).write(
+        f"{USAGE}\nvera-ccc: error: {why}\n`vera-ccc --help` lists the verbs.\n"
+    )
+    return 2
+
+
+def _unknown(word: str) -> str:
+    import difflib
+
+    if word.startswith("-"):
+        return f"There is no option {shorten(word)} before the verb."
+    near = difflib.get_close_matches(word.lower(), [verb.name for verb in VERBS], n=1, cutoff=0.5)
+    return f"There is no verb {shorten(word)}." + (f" Did you mean `{near[0]}`?" if near else "")
+
+
+def _overview() -> str:
+    """What ``--help`` prints."""
+    lines = [
+        USAGE,
+        "",
+        "Semantic code search by CocoIndex Code (ccc), for people and for agents.",
+        "",
+    ]
+    for title, programs in (("In a project:", False), ("For programs:", True)):
+        shown = [verb for verb in VERBS if verb.for_programs == programs]
+        lines += [title, *(f"  {verb.name:8}{verb.summary}" for verb in shown), ""]
+    return "\n".join([*lines, *_ABOUT]) + "\n"
+
+
+_ABOUT = (
+    "`vera-ccc VERB --help` tells more and gives examples.",
+    "",
+    "A git repository becomes a ccc project by `vera-ccc index`, any other directory by",
+    "`vera-ccc call ccc_init` in it. The embedding model is chosen once, by `ccc init`.",
+    "",
+    "Exit codes: 0 done; 1 it failed, and standard error says why and what to do; 2 the command",
+    "line cannot be understood; 130 stopped by Ctrl-C.",
+    "On a terminal results are laid out for people, in colours unless NO_COLOR is set; piped they",
+    "are the plain text that a model gets. --json gives one stable object, for failures too:",
+    '{"error": {"code", "message", "hint"}} on standard output, with exit code 1.',
+)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors name the next step, and show the usage as argparse does."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        from vera_ccc_tools.terminal import Terminal
+
+        if message:
+            Terminal(file or sys.stderr).write(message)
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(2, f"{self.prog}: error: {message}\n`{self.prog} --help` tells more.\n")
+
+
+def _parse(verb: Verb, argv: Sequence[str]) -> argparse.Namespace:
+    about = f"{verb.summary[0].upper()}{verb.summary[1:]}. {verb.about}".strip()
+    wide = max((len(line) for line, _ in verb.examples), default=0)
+    examples = "\n".join(f"  {line:{wide}}  {does}".rstrip() for line, does in verb.examples)
+    parser = _Parser(
+        prog=f"vera-ccc {verb.name}",
+        description=about,
+        epilog=f"examples:\n{examples}" if examples else None,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    verb.options(parser)
+    options, further = parser.parse_known_args(list(argv))
+    if further:
+        # Words of a query that stand behind an option.
+        if not hasattr(options, "query") or any(word.startswith("-") for word in further):
+            parser.error(f"unrecognized arguments: {' '.join(further)}")
+        options.query += further
+    return options
+
+
+def whole(low: int, high: int) -> Callable[[str], int]:
+    """A reader of whole numbers from *low* to *high*."""
+
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = low - 1
+        if not low <= number <= high:
+            message = f"{shorten(text)} is no whole number from {low} to {high:,}"
+            raise argparse.ArgumentTypeError(message)
+        return number
+
+    return read
+
+
+def _command(name: str) -> Callable[[argparse.Namespace], int]:
+    """The function *name* of `commands.py`, imported when it runs."""
+
+    def run(options: argparse.Namespace) -> int:
+        from vera_ccc_tools import commands
+
+        return int(getattr(commands, name)(options))
+
+    return run
+
+
+def where(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names the directory."""
+    parser.add_argument("--cwd", metavar="DIR", default=".", help="instead of this directory")
+
+
+def _as_json(parser: argparse.ArgumentParser, what: str) -> None:
+    parser.add_argument("--json", action="store_true", help=f"print one JSON object: {what}")
+
+
+def _search_options(parser: argparse.ArgumentParser) -> None:
+    from vera_ccc_tools.arguments import MAX_LIMIT, MAX_OFFSET, RANKS
+
+    parser.add_argument(
+        "query", metavar="QUERY", nargs="+", help="what the code does, in plain words"
+    )
+    number, page = whole(1, MAX_LIMIT), whole(0, MAX_OFFSET)
+    parser.add_argument("--limit", metavar="N", type=number, default=5, help="results to give (5)")
+    parser.add_argument(
+        "--offset", metavar="N", type=page, default=0, help="results to pass over (0)"
+    )
+    parser.add_argument(
+        "--lang",
+        metavar="L",
+        action="append",
+        default=[],
+        help="only this language; may be repeated",
+    )
+    parser.add_argument(
+        "--path", metavar="P", help="only below this directory, or files that match this glob"
+    )
+    parser.add_argument(
+        "--no-refresh", dest="refresh", action="store_false", help="search the index as it is"
+    )
+    parser.add_argument(
+        "--rank", choices=RANKS, default=RANKS[0], help="ccc: ccc's own order, by meaning alone"
+    )
+    where(parser)
+    _as_json(parser, "results (with path and content), refreshed, stale, elapsed_ms, text")
+
+
+def _index_options(parser: argparse.ArgumentParser) -> None:
+    where(parser)
+    _as_json(parser, "root, files, chunks, languages, elapsed_ms, text")
+
+
+def _status_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--model", action="store_true", help="what a model is told, as when the output is piped"
+    )
+    where(parser)
+    _as_json(parser, "state, root, files, chunks, languages, progress, message, hint, text")
+
+
+def _doctor_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--verbose", action="store_true", help="full tracebacks of failed checks")
+    where(parser)
+    _as_json(parser, "checks (name, ok), text")
+
+
+def _sync_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--dry-run", action="store_true", help="write nothing; print the difference, and --why"
+    )
+    parser.add_argument("--why", action="store_true", help="name the ignore rule behind each entry")
+    where(parser)
+    _as_json(parser, "changed, written, added, removed, kept, entries, left_out, warnings, …")
+
+
+def _call_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "tool", metavar="TOOL", help="ccc_search, ccc_index, ccc_init or ccc_doctor"
+    )
+    parser.add_argument("arguments", metavar="JSON", nargs="?", default="{}", help="its arguments")
+    where(parser)
+    _as_json(parser, "content, isError, details")
+
+
+VERBS = (
+    Verb(
+        "search",
+        "find code by meaning",
+        _command("search"),
+        _search_options,
+        "The index is brought up to date first. The number is ccc's similarity, at most 1.",
+        (
+            ("vera-ccc search where are failed uploads retried", ""),
+            ("vera-ccc search parse the config --path src --lang python", "in a part of it"),
+            ("vera-ccc search parse the config --offset 5", "the next five"),
+            ("vera-ccc search --json retry | jq -r '.results[].path'", "for a script"),
+            ("vera-ccc search -- --dry-run", "a query that begins with a dash"),
+        ),
+    ),
+    Verb(
+        "index",
+        "build the index, or bring it up to date",
+        _command("index"),
+        _index_options,
+        "A git repository is made a ccc project first. Searches bring the index up to date by "
+        "themselves.",
+        (("vera-ccc index", ""), ("vera-ccc index --cwd ~/my-project", "of another project")),
+    ),
+    Verb(
+        "status",
+        "tell how large and how ready the index is",
+        _command("status"),
+        _status_options,
+        "Piped, or with --model, it is what a model is told in each turn.",
+        (("vera-ccc status", ""), ("vera-ccc status --json | jq -r .state", "for a script")),
+    ),
+    Verb(
+        "doctor",
+        "find out why search does not work",
+        _command("doctor"),
+        _doctor_options,
+        "The report goes to standard output; the exit code is 1 when a check fails.",
+        (("vera-ccc doctor", ""), ("vera-ccc doctor --verbose", "with ccc's tracebacks")),
+    ),
+    Verb(
+        "sync",
+        "make ccc's exclusions equal to what git ignores",
+        _command("sync"),
+        _sync_options,
+        "Searches and index runs do that by themselves.",
+        (("vera-ccc sync --dry-run", "what would change, and why each entry is there"),),
+    ),
+    Verb(
+        "call",
+        "call a tool as an agent does",
+        _command("call"),
+        _call_options,
+        "The text that a model would read is printed.",
+        (
+            ("""vera-ccc call ccc_search '{"query": "where is the config read"}'""", ""),
+            ("vera-ccc call ccc_init", "make this directory a ccc project"),
+        ),
+        for_programs=True,
+    ),
+    Verb("tools", "print the table of tools as JSON", _command("tools"), for_programs=True),
+    Verb(
+        "worker",
+        "answer an agent's requests on standard input",
+        _command("worker"),
+        for_programs=True,
+    ),
+)
