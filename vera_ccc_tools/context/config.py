@@ -17,6 +17,8 @@ from vera_ccc_tools.errors import Failure, shorten
 NAME = "config"
 DETAILS = ("signature", "compact", "full")
 
+_LIMIT = 64 * 1024
+
 
 @dataclass(frozen=True, slots=True)
 class Config:
@@ -39,11 +41,14 @@ def load(root: Path) -> Config:
     """
     path = root / DIRECTORY / NAME
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(_LIMIT + 1)
     except FileNotFoundError:
         return Config()
     except OSError as error:
         raise _broken(path, f"cannot be read: {error.strerror or error}") from error
+    if len(data) > _LIMIT:
+        raise _broken(path, f"has more than {_LIMIT:,} bytes")
     raw = _mapping(path, "", _parsed(path, data))
     detail = _value(path, raw, "retrieval", "detail")
     enabled = _value(path, raw, "memory", "enabled")

@@ -23,6 +23,13 @@ PATIENCE = 1.0
 """Seconds to wait for another writer. It needs a millisecond, unless it was stopped midway."""
 
 _POLL = 0.005
+_WORDS = {
+    "write": ("written", "a directory that you may write, on a disk with free space"),
+    "read": ("read", "a directory that you may read"),
+}
+# Without it every search of a project that does not ignore the directory changes what git says,
+# and the next search takes the index for stale.
+_IGNORE = b"# The logs of this machine alone.\n*.jsonl\n.*\n"
 # A pipe must not hold us up, and a link lead nowhere; Windows has none of the three.
 _CAREFUL = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _BINARY: int = getattr(os, "O_BINARY", 0)
@@ -68,13 +75,11 @@ class Journal:
         """
         from filelock import FileLock, Timeout
 
-        self._prepare()
         lock = FileLock(self._path.with_name(f".{self._path.name}.lock"))
-        try:
+        with self._telling("write"):
+            self._prepare()
             with suppress(Timeout, NotImplementedError):
                 lock.acquire(timeout=PATIENCE, poll_interval=_POLL)
-        except OSError as error:
-            raise self._cannot("write", error) from error
         try:
             yield
         finally:
@@ -86,15 +91,13 @@ class Journal:
         text = json.dumps(entry, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         # Half a surrogate pair becomes the escape that JSON has for it.
         line = text.encode("utf-8", "backslashreplace") + b"\n"
-        try:
+        with self._telling("write"):
             descriptor = self._open(os.O_RDWR | os.O_APPEND | os.O_CREAT)
             try:
                 data = line if _ends_a_line(descriptor) else b"\n" + line
                 written = os.write(descriptor, data)
             finally:
                 os.close(descriptor)
-        except OSError as error:
-            raise self._cannot("write", error) from error
         if written < len(data):
             raise self._failure("write", f"only {written} of {len(data)} bytes went in")
 
@@ -104,9 +107,9 @@ class Journal:
         Raises:
             Failure: ``cannot_read`` with the reason, ``not_a_log`` as `append`.
         """
-        self._refuse_links()
         entries, broken = [], 0
-        try:
+        with self._telling("read"), suppress(FileNotFoundError):
+            self._refuse_links()
             with os.fdopen(self._open(os.O_RDONLY), "rb") as file:
                 for line in file:
                     entry = _entry(line)
@@ -114,18 +117,15 @@ class Journal:
                         entries.append(entry)
                     elif line.strip():
                         broken += 1
-        except FileNotFoundError:
-            pass
-        except OSError as error:
-            raise self._cannot("read", error) from error
         return Entries(tuple(entries), broken)
 
     def _prepare(self) -> None:
         self._refuse_links()
-        try:
-            self._path.parent.mkdir(exist_ok=True)
-        except OSError as error:
-            raise self._cannot("write", error) from error
+        if self._path.exists():
+            return
+        self._path.parent.mkdir(exist_ok=True)
+        with suppress(FileExistsError), (self._path.parent / ".gitignore").open("xb") as file:
+            file.write(_IGNORE)
 
     def _refuse_links(self) -> None:
         """A repository may bring a link that leads out of it."""
@@ -140,16 +140,19 @@ class Journal:
             raise _not_a_log(self._path, "is no regular file")
         return descriptor
 
-    def _cannot(self, do: str, error: OSError) -> Failure:
-        return self._failure(do, error.strerror or str(error))
+    @contextmanager
+    def _telling(self, do: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise self._failure(do, error.strerror or str(error)) from error
 
     def _failure(self, do: str, reason: str) -> Failure:
-        past = {"write": "written", "read": "read"}[do]
+        done, wanted = _WORDS[do]
         return Failure(
             f"cannot_{do}",
-            f"{shorten(str(self._path), 200)} cannot be {past}: {reason}.",
-            f"Let {shorten(str(self._path.parent), 200)} be a directory that you may {do}"
-            f"{', on a disk with free space' if do == 'write' else ''}.",
+            f"{shorten(str(self._path), 200)} cannot be {done}: {reason}.",
+            f"Make {shorten(str(self._path.parent), 200)} {wanted}.",
         )
 
 

@@ -70,7 +70,8 @@ class Metrics:
         Raises:
             Failure: As `Journal.append`.
         """
-        told = {"target_id": redact(target_id), "helpful": helpful, "note": redact(note or "")}
+        said = None if note is None else redact(note)
+        told = {"target_id": redact(target_id), "helpful": helpful, "note": said}
         self._journal.append({**_common("feedback", new_id()), **told})
 
     def read(self) -> Entries:
@@ -101,7 +102,7 @@ def _common(event: str, found: str) -> dict[str, Any]:
 def _search(event: SearchEvent) -> dict[str, Any]:
     saved = max(0, event.baseline_tokens - event.served_tokens)
     scores = [score if math.isfinite(score) else 0.0 for score in event.scores]
-    top = max(scores, default=0.0)
+    top = round(max(scores, default=0.0), 6)
     return {
         "query": redact(event.query),
         "top_k": event.top_k,
@@ -113,7 +114,7 @@ def _search(event: SearchEvent) -> dict[str, Any]:
         "tokens_saved": saved,
         "savings_ratio": round(saved / event.baseline_tokens, 6) if event.baseline_tokens else 0.0,
         "savings": _savings(event),
-        "top_score": round(top, 6),
+        "top_score": top,
         "mean_score": round(sum(scores) / len(scores), 6) if scores else 0.0,
         "empty": not scores,
         "low_confidence": bool(scores) and top < LOW_CONFIDENCE,
