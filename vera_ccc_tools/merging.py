@@ -75,12 +75,16 @@ def restore(hit: Hit, text: str) -> Hit:
     the file no longer has the hit's lines, the hit stays as it is.
     """
     lines = text.split("\n")[hit.start_line - 1 : hit.end_line]
+    return replace(hit, content="\n".join(lines)) if agrees(hit, lines) else hit
+
+
+def agrees(hit: Hit, lines: Sequence[str]) -> bool:
+    """Whether *lines* are still those of *hit*, whose first and last may be parts of them."""
     found = hit.content.split("\n")
-    same = len(lines) == len(found) and all(
+    return len(lines) == len(found) and all(
         "".join(part.split()) in "".join(line.split())
         for part, line in zip(found, lines, strict=True)
     )
-    return replace(hit, content="\n".join(lines)) if same else hit
 
 
 # --- one layer -----------------------------------------------------------------------------------

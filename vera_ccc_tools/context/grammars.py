@@ -28,8 +28,10 @@ class Grammar:
     Attributes:
         package, entry: The module and its function that give the grammar.
         functions, classes, sections: The nodes that are units.
+        bodied: Those of them that are units only with a body: else they are mentions of one.
         wrappers: Nodes around a unit that a reader takes for a part of it.
         leading: Nodes directly above a unit that belong to it: comments and attributes.
+        docstrings: Whether a string that is the first statement documents a unit.
     """
 
     package: str
@@ -37,8 +39,15 @@ class Grammar:
     functions: frozenset[str] = field(default=frozenset())
     classes: frozenset[str] = field(default=frozenset())
     sections: frozenset[str] = field(default=frozenset())
+    bodied: frozenset[str] = field(default=frozenset())
     wrappers: frozenset[str] = field(default=frozenset())
     leading: frozenset[str] = _words("comment")
+    docstrings: bool = False
+
+    @property
+    def units(self) -> frozenset[str]:
+        """The types of all nodes that may be units."""
+        return self.functions | self.classes | self.sections
 
 
 _ECMASCRIPT_FUNCTIONS = """
@@ -70,12 +79,14 @@ GRAMMARS = {
         "tree_sitter_c",
         functions=_words("function_definition"),
         classes=_words("struct_specifier union_specifier enum_specifier"),
+        bodied=_words("struct_specifier union_specifier enum_specifier"),
         wrappers=_words("type_definition declaration"),
     ),
     "cpp": Grammar(
         "tree_sitter_cpp",
         functions=_words("function_definition"),
         classes=_words("class_specifier struct_specifier union_specifier enum_specifier"),
+        bodied=_words("class_specifier struct_specifier union_specifier enum_specifier"),
         wrappers=_words("template_declaration type_definition declaration field_declaration"),
     ),
     "csharp": Grammar(
@@ -127,6 +138,7 @@ GRAMMARS = {
         functions=_words("function_definition"),
         classes=_words("class_definition"),
         wrappers=_words("decorated_definition"),
+        docstrings=True,
     ),
     "ruby": Grammar(
         "tree_sitter_ruby",
