@@ -17,6 +17,8 @@ from typing import Any, NoReturn
 from vera_ccc_tools import __version__
 from vera_ccc_tools.errors import Failure, shorten
 
+AGENTS = ("claude", "cursor", "vscode", "codex", "pi")
+"""For whom a project can be set up: those of `context/agents.py`, not imported for their names."""
 USAGE = "usage: vera-ccc VERB [OPTIONS]"
 
 
@@ -287,6 +289,15 @@ def _call_options(parser: argparse.ArgumentParser) -> None:
     _as_json(parser, "content, isError, details")
 
 
+def _init_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dir", metavar="DIR", default=".", help="instead of this directory")
+    parser.add_argument(
+        "--agent", choices=AGENTS, default=AGENTS[0], help=f"for whom ({AGENTS[0]})"
+    )
+    parser.add_argument("--remove", action="store_true", help="take out what init put in")
+    _as_json(parser, "agent, directory, files (path, action), next")
+
+
 VERBS = (
     Verb(
         "search",
@@ -334,6 +345,20 @@ VERBS = (
         _sync_options,
         "Searches and index runs do that by themselves.",
         (("vera-ccc sync --dry-run", "what would change, and why each entry is there"),),
+    ),
+    Verb(
+        "init",
+        "set the project up for an agent that speaks MCP",
+        _command("init"),
+        _init_options,
+        "The server goes into the agent's configuration in the project, how to use it into\n"
+        "CLAUDE.md or AGENTS.md, and `.cce/*` into .gitignore. All else in these files stays as\n"
+        "it is; --remove brings them back to the byte. Nothing is indexed.",
+        (
+            ("vera-ccc init", "for Claude Code"),
+            ("vera-ccc init --agent cursor --dir ~/my-project", ""),
+            ("vera-ccc init --remove", ""),
+        ),
     ),
     Verb(
         "call",

@@ -150,6 +150,17 @@ def sync(options: argparse.Namespace) -> int:
     return 0
 
 
+def init(options: argparse.Namespace) -> int:
+    """Set the project up for an agent, or undo that."""
+    from vera_ccc_tools.context import init
+
+    directory = project.working_directory(Path(options.dir).absolute())
+    report = (init.take_out if options.remove else init.set_up)(directory, options.agent)
+    text = _json(report.to_json()) if options.json else f"{report.render()}\n"
+    Terminal(sys.stdout).write(text)
+    return 0
+
+
 def call(options: argparse.Namespace) -> int:
     """Call a tool as an agent does, and print what a model would read."""
     from vera_ccc_tools import tools

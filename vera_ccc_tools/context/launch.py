@@ -1,0 +1,107 @@
+"""The command line that starts the server, as an agent's configuration names it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import list2cmdline
+from typing import Any
+
+from vera_ccc_tools import bootstrap
+from vera_ccc_tools.environments import INSTALL_SECONDS
+from vera_ccc_tools.errors import Failure, shorten
+from vera_ccc_tools.process import Command, find_executable, run
+
+SCRIPT = "vera-ccc"
+"""The command that an installation of this package brings."""
+_BOOTSTRAP = "vera_ccc_tools/bootstrap.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What a verb of ours is started by: an executable and what comes before the verb."""
+
+    command: str
+    args: tuple[str, ...] = ()
+
+    def line(self, *arguments: str) -> str:
+        """The command line with *arguments*, as a person types it."""
+        words = [self.command, *self.args, *arguments]
+        return list2cmdline(words) if os.name == "nt" else shlex.join(words)
+
+
+def find(environ: Mapping[str, str] | None = None) -> Launch:
+    """The command line for this very copy of the package, good for any process of this user.
+
+    An installation is started by its command where that is on PATH to stay, else by its own
+    Python. A checkout is started by ``python3``: `bootstrap.py` goes on from any. Never by ``-m``,
+    which would take modules of the project for Python's own.
+
+    Raises:
+        Failure: ``path_not_utf8``.
+    """
+    environ = os.environ if environ is None else environ
+    script = str(bootstrap.ROOT / _BOOTSTRAP)
+    if (bootstrap.ROOT / "pyproject.toml").is_file():
+        found = os.name == "posix" and find_executable("python3", environ=environ)
+        launch = Launch("python3" if found else _base_python(), (script,))
+    elif _is_on_path(environ):
+        launch = Launch(SCRIPT)
+    else:
+        launch = Launch(sys.executable, (script,))
+    try:
+        launch.line().encode()
+    except UnicodeEncodeError as error:
+        raise Failure(
+            "path_not_utf8",
+            f"The path {shorten(launch.line())} is not UTF-8, so no configuration can name it.",
+            "Move this program to a directory with a plainer name.",
+        ) from error
+    return launch
+
+
+def _is_on_path(environ: Mapping[str, str]) -> bool:
+    """Whether the command is there, also outside of an activated environment, and complete."""
+    if environ.get("VIRTUAL_ENV") or find_executable(SCRIPT, environ=environ) is None:
+        return False
+    return not bootstrap.lacking(bootstrap.requirements("mcp"), sys.path)
+
+
+def _base_python() -> str:
+    """The interpreter that a virtual environment was made from: the latter may be deleted."""
+    name = "bin/python3" if os.name == "posix" else "python.exe"
+    base = Path(sys.base_prefix, name)
+    return str(base) if base.is_file() else sys.executable
+
+
+def is_ours(entry: Mapping[str, Any]) -> bool:
+    """Whether a server's entry starts this server, this copy of it or another."""
+    command, args = entry.get("command"), entry.get("args")
+    if not isinstance(command, str) or not isinstance(args, list) or "mcp" not in args:
+        return False
+    words = [word.replace("\\", "/") for word in args if isinstance(word, str)]
+    program = command.replace("\\", "/").rpartition("/")[2].removesuffix(".exe")
+    return program == SCRIPT or any(word.endswith(_BOOTSTRAP) for word in words)
+
+
+def check(launch: Launch, directory: Path) -> None:
+    """Start the server's verb once, for its help: what it needs is installed here, not by an agent.
+
+    Raises:
+        Failure: ``server_fails`` with its last line.
+    """
+    program = find_executable(launch.command) if launch.command in {"python3", SCRIPT} else None
+    argv = (str(program or launch.command), *launch.args, "mcp", "--help")
+    finished = run(Command(argv, directory, os.environ), deadline=INSTALL_SECONDS)
+    if finished.ended == "exit" and finished.returncode == 0:
+        return
+    said = finished.stderr.head.decode(errors="replace").strip().splitlines() or ["it says nothing"]
+    raise Failure(
+        "server_fails",
+        f"The server cannot be started, so nothing was written: {said[0]}",
+        f"See what `{launch.line('mcp', '--help')}` says.",
+    )
