@@ -325,7 +325,10 @@ def test_a_comment_above_a_function_is_its_documentation() -> None:
 
 
 def test_a_section_shows_its_heading_and_its_first_line_or_what_is_in_it() -> None:
-    text = "# Title\n\nWords that are many,\nand more.\n\n## One\n\nBody.\n\nOther words here.\n\n## Two\n"
+    text = (
+        "# Title\n\nWords that are many,\nand more.\n\n## One\n\nBody.\n\nOther words here.\n"
+        "\n## Two\n"
+    )
     whole, one, _ = chunks("a.md", text)
     assert detail.render(one, "compact") == "## One\nBody.\n… (+3 lines)"
     assert detail.render(whole, "compact") == (

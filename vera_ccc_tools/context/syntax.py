@@ -61,7 +61,8 @@ class Text:
 
     def lines(self, first: int, last: int) -> str:
         """The rows, both included, without the last one's line end."""
-        return self.data[self._starts[first] : self._starts[last + 1] - 1].decode()
+        whole = self.data[self._starts[first] : self._starts[last + 1] - 1].decode()
+        return whole.removesuffix("\r")
 
 
 @dataclass(frozen=True, slots=True)
