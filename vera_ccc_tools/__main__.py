@@ -5,12 +5,25 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from vera_ccc_tools import __version__
+from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.terminal import Terminal
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb; the exit code."""
-    from vera_ccc_tools import command_line
+    argv = list(sys.argv[1:] if argv is None else argv)
+    try:
+        if argv in (["--version"], ["-V"]):  # without the rest: it shows how fast a start is
+            Terminal(sys.stdout).write(f"{__version__}\n")
+            return 0
+        from vera_ccc_tools import command_line
 
-    return command_line.main(sys.argv[1:] if argv is None else argv)
+        return command_line.run(argv)
+    except Failure as failure:
+        from vera_ccc_tools import command_line
+
+        return command_line.failed(failure)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from vera_ccc_tools import __version__
 from vera_ccc_tools.errors import Failure, shorten
 
 AGENTS = ("claude", "cursor", "vscode", "codex", "pi")
@@ -45,43 +44,37 @@ class Verb:
     for_programs: bool = False
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run the verb that *argv* names; the exit code."""
-    try:
-        return _dispatch(argv)
-    except Failure as failure:
-        return _failed(failure, as_json=False)
+def run(argv: Sequence[str]) -> int:
+    """Run the verb that *argv* names; the exit code.
 
-
-def _dispatch(argv: Sequence[str]) -> int:
+    Raises:
+        Failure: ``cannot_write``.
+    """
     if not argv:
         return _misused("Name a verb.")
-    if argv[0] in {"--version", "-V"}:
-        return _say(f"{__version__}\n")
     if argv[0] in {"--help", "-h", "help"}:
-        return (
-            _dispatch([argv[1], "--help"]) if argv[0] == "help" and argv[1:] else _say(_overview())
-        )
+        return run([argv[1], "--help"]) if argv[0] == "help" and argv[1:] else _say(_overview())
     verb = next((each for each in VERBS if each.name == argv[0]), None)
     if verb is None:
         return _misused(_unknown(argv[0]))
     try:
-        options = _parse(verb, argv[1:])
+        options = parse(verb, argv[1:])
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else 2
-    return _run(verb, options)
+    return _carry_out(verb, options)
 
 
-def _run(verb: Verb, options: argparse.Namespace) -> int:
+def _carry_out(verb: Verb, options: argparse.Namespace) -> int:
     try:
         return verb.run(options)
     except Failure as failure:
-        return _failed(failure, as_json=getattr(options, "json", False))
+        return failed(failure, as_json=getattr(options, "json", False))
     except KeyboardInterrupt:
         return 130
 
 
-def _failed(failure: Failure, *, as_json: bool) -> int:
+def failed(failure: Failure, *, as_json: bool = False) -> int:
+    """Tell of a failure; the exit code."""
     import json
 
     from vera_ccc_tools import presentation
@@ -89,6 +82,7 @@ def _failed(failure: Failure, *, as_json: bool) -> int:
 
     if failure.code == "cancelled":
         return 130
+    as_json = as_json and failure.code != "cannot_write"
     said = Terminal(sys.stdout if as_json else sys.stderr)
     error = {"code": failure.code, "message": failure.message, "hint": failure.hint}
     text = json.dumps({"error": error}, indent=2, ensure_ascii=False)
@@ -164,7 +158,8 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: error: {message}\n`{self.prog} --help` tells more.\n")
 
 
-def _parse(verb: Verb, argv: Sequence[str]) -> argparse.Namespace:
+def parse(verb: Verb, argv: Sequence[str]) -> argparse.Namespace:
+    """Read the options of *verb*; exits with 2 where they cannot be understood."""
     about = f"{verb.summary[0].upper()}{verb.summary[1:]}. {verb.about}".strip()
     wide = max((len(line) for line, _ in verb.examples), default=0)
     examples = "\n".join(f"  {line:{wide}}  {does}".rstrip() for line, does in verb.examples)
@@ -182,6 +177,8 @@ def _parse(verb: Verb, argv: Sequence[str]) -> argparse.Namespace:
         if not hasattr(options, "query") or any(word.startswith("-") for word in further):
             parser.error(f"unrecognized arguments: {' '.join(further)}")
         options.query += further
+    if not "".join(getattr(options, "query", "x")).strip():
+        parser.error("QUERY is empty: say what the code does.")
     return options
 
 

@@ -51,21 +51,16 @@ class Result:
 
 def results(text: str, rows: Sequence[Mapping[str, Any]]) -> tuple[list[Result], str]:
     """Take the text of ``ccc_search`` apart by its details: the results, and what follows them."""
-    found, rest = [], f"\n\n{text}"
-    heads = [re.compile(rf"\n\n([^\n]*){re.escape(_place(row))}\n") for row in rows]
-    heads.append(re.compile(r"\n\n()(?=\[Results? \d+)"))
-    match = heads[0].match(rest) if rows else None
-    for row, following in zip(rows, heads[1:], strict=False):
-        if match is None:
-            break
-        path, start = match[1], match.end()
-        # The last of all: a chunk may hold such a line itself.
-        nexts = list(following.finditer(rest, start - 1))
-        match = (nexts[-1] if following is heads[-1] else nexts[0]) if nexts else None
-        end = match.start() if match is not None else len(rest)
-        found.append(Result(row, path, rest[start:end]))
-        tail = rest[end:]
-    return found, (tail if found else text).strip("\n")
+    if not rows:
+        return [], text
+    # The last of such lines: a chunk may hold one itself.
+    blocks, _, tail = text.rpartition("\n\n[Result")
+    lines, found = blocks.split("\n"), []
+    for row in rows:
+        head, *content = lines[: row["lines"]]
+        del lines[: row["lines"] + 1]
+        found.append(Result(row, head.removesuffix(_place(row)), "\n".join(content)))
+    return found, f"[Result{tail}"
 
 
 def _place(row: Mapping[str, Any]) -> str:

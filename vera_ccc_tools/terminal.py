@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import sys
 import threading
 import time
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TextIO
 
 from vera_ccc_tools.errors import Failure
@@ -122,10 +121,11 @@ def _takes_escapes(stream: TextIO | None) -> bool:
 class Live:
     """Tells how something goes: on a line that is rewritten, or now and then on a new one."""
 
-    def __init__(self, terminal: Terminal) -> None:
+    def __init__(self, terminal: Terminal, clock: Callable[[], float] = time.monotonic) -> None:
         self._terminal = terminal
+        self._clock = clock
         self._lock = threading.Lock()
-        self._last = time.monotonic()
+        self._last = clock()
         self._ended = False
 
     def show(self, text: str) -> None:
@@ -136,8 +136,8 @@ class Live:
             if self._terminal.rewrites:
                 shown = cut(text, self._terminal.columns - 1)
                 self._terminal.write(f"{_CLEAR}{self._terminal.style(shown, 'dim')}")
-            elif time.monotonic() - self._last >= PLAIN_PERIOD:
-                self._last = time.monotonic()
+            elif self._clock() - self._last >= PLAIN_PERIOD:
+                self._last = self._clock()
                 self._terminal.write(f"{text}\n")
 
     def hint(self, text: str) -> None:
@@ -177,11 +177,3 @@ def cut(text: str, columns: int) -> str:
             break
         kept.append(char)
     return f"{''.join(kept)}…" if columns > 0 else ""
-
-
-_ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
-
-
-def without_style(text: str) -> str:
-    """*text* without what `Terminal.style` has put in."""
-    return _ESCAPE.sub("", text)

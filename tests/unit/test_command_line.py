@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -11,9 +13,20 @@ from pathlib import Path
 
 import pytest
 
-from core_helpers import MakeExecutable, answer, fake_ccc, make_project, row
-from helpers import POSIX, ROOT
-from vera_ccc_tools import __version__, tools
+from core_helpers import (
+    MakeExecutable,
+    alive,
+    answer,
+    environment,
+    fake_ccc,
+    make_project,
+    pid_in,
+    row,
+    until,
+)
+from helpers import POSIX, ROOT, write_file
+from vera_ccc_tools import __version__, command_line, tools
+from vera_ccc_tools.command_line import VERBS
 
 Done = subprocess.CompletedProcess[bytes]
 
@@ -34,12 +47,130 @@ def test_the_version_is_printed() -> None:
     assert vera("--version").stdout.decode().strip() == __version__
 
 
-@pytest.mark.parametrize("arguments", [(), ("nothing",), ("call",), ("sync", "--what"), ("--x",)])
-def test_a_wrong_usage_ends_with_2(arguments: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((), "Name a verb."),
+        (("serch",), "There is no verb 'serch'. Did you mean `search`?"),
+        (("Index",), "There is no verb 'Index'. Did you mean `index`?"),
+        (("xyz",), "There is no verb 'xyz'.\n"),
+        (("--x", "search"), "There is no option '--x' before the verb."),
+        (("search",), "the following arguments are required: QUERY"),
+        (("search", " "), "QUERY is empty: say what the code does."),
+        (("search", "x", "--limit", "500"), "--limit: '500' is no whole number from 1 to 100"),
+        (("search", "x", "--offset", "-1"), "--offset: '-1' is no whole number from 0 to 100,000"),
+        (("search", "x", "--rank", "good"), "--rank: invalid choice: 'good'"),
+        (("search", "x", "--limit", "5", "y", "--what"), "unrecognized arguments: y --what"),
+        (("index", "here"), "unrecognized arguments: here"),
+        (("call",), "the following arguments are required: TOOL"),
+        (("sync", "--dry"), "unrecognized arguments: --dry"),
+    ],
+)
+def test_a_wrong_usage_ends_with_2_and_a_next_step(arguments: tuple[str, ...], says: str) -> None:
     done = vera(*arguments)
     assert done.returncode == 2
     assert done.stdout == b""
-    assert b"usage: vera-ccc" in done.stderr
+    said = done.stderr.decode()
+    assert said.startswith("usage: vera-ccc ")
+    assert says in said
+    assert said.splitlines()[-1].startswith("`vera-ccc ")
+    assert "--help` " in said.splitlines()[-1]
+
+
+def test_the_help_names_every_verb_and_each_verb_has_its_own() -> None:
+    listed = vera("--help").stdout.decode()
+    assert listed == vera("help").stdout.decode()
+    for verb in VERBS:
+        assert f"  {verb.name:8}{verb.summary}\n" in listed
+        assert callable(verb.run)
+        told = vera(verb.name, "--help")
+        assert told.returncode == 0
+        assert told.stdout.decode().startswith(f"usage: vera-ccc {verb.name}")
+        assert all(line in told.stdout.decode() for line, _ in verb.examples)
+    assert vera("help", "sync").stdout == vera("sync", "--help").stdout
+
+
+def test_every_example_can_be_parsed() -> None:
+    for verb in VERBS:
+        for line, _ in verb.examples:
+            name, *arguments = shlex.split(line.partition(" | ")[0])[1:]
+            assert name == verb.name
+            command_line.parse(verb, arguments)
+
+
+def test_the_words_of_a_query_may_stand_among_the_options() -> None:
+    verb = VERBS[0]
+    for given in (
+        ["where is", "it", "--limit", "3"],
+        ["--limit", "3", "where is", "it"],
+        ["where is", "--limit", "3", "it"],
+    ):
+        options = command_line.parse(verb, given)
+        assert (options.query, options.limit) == (["where is", "it"], 3)
+    assert command_line.parse(verb, ["--", "--help", "-x"]).query == ["--help", "-x"]
+
+
+def test_a_failure_is_an_object_on_standard_output_where_json_is_wanted(tmp_path: Path) -> None:
+    for verb in (("search", "x"), ("index",), ("sync",)):
+        done = vera(*verb, "--json", "--cwd", str(tmp_path), environ={"VERA_CCC_EXECUTABLE": "/x"})
+        assert (done.returncode, done.stderr) == (1, b"")
+        error = json.loads(done.stdout)["error"]
+        assert error["code"] == ("not_initialized" if verb == ("sync",) else "ccc_missing")
+        assert error["message"]
+        assert error["hint"]
+
+
+def test_a_search_gives_programs_what_a_model_reads_and_more_as_json(
+    tmp_path: Path, fake_executable: MakeExecutable
+) -> None:
+    root = make_project(tmp_path / "p")
+    write_file(root / "sub" / "a.py", "x = 1\n")
+    fake = fake_ccc(fake_executable, tmp_path, f"print({answer(row('sub/a.py', 'x = 1'))!r})")
+    environ = {"VERA_CCC_EXECUTABLE": str(fake.path), "VERA_CCC_GITIGNORE_SYNC": "0"}
+    given = {"query": "two words", "limit": 1, "languages": ["python"], "refresh_index": False}
+    at = ("--cwd", str(root / "sub"))
+    call = vera("call", "ccc_search", json.dumps(given), *at, environ=environ)
+    options = ("--limit", "1", "--lang", "python", "--no-refresh", *at)
+    done = vera("search", "two", "words", *options, environ=environ)
+    assert (done.returncode, done.stdout, done.stderr) == (0, call.stdout, b"")
+    assert done.stdout.startswith(b"a.py:1-1 [python] 0.500\nx = 1\n")
+    asked = [each for each in fake.argvs() if each[0] == "search"]
+    assert asked[: len(asked) // 2] == asked[len(asked) // 2 :]
+    found = json.loads(vera("search", "--json", "two words", *options, environ=environ).stdout)
+    assert found["results"] == [
+        {
+            "file_path": "sub/a.py",
+            "language": "python",
+            "start_line": 1,
+            "end_line": 1,
+            "score": 0.5,
+            "lines": 2,
+            "preview": "x = 1",
+            "path": "a.py",
+            "content": "x = 1",
+        }
+    ]
+    assert found["text"] == call.stdout.decode().rstrip("\n")
+    assert found["refreshed"] is False
+
+
+def test_a_report_with_failed_checks_goes_to_standard_output_and_ends_with_1(
+    tmp_path: Path,
+) -> None:
+    done = vera("doctor", cwd=tmp_path, environ={"VERA_CCC_EXECUTABLE": "/x"})
+    assert (done.returncode, done.stderr) == (1, b"")
+    assert "✗ ccc: VERA_CCC_EXECUTABLE is '/x'" in done.stdout.decode()
+    done = vera("doctor", "--json", cwd=tmp_path, environ={"VERA_CCC_EXECUTABLE": "/x"})
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["checks"][0] == {"name": "ccc", "ok": False}
+
+
+def test_the_status_as_json_has_the_overview_and_the_text(tmp_path: Path) -> None:
+    root = make_project(tmp_path / "p", indexed=False)
+    fake = environment(VERA_CCC_EXECUTABLE=sys.executable)
+    seen = json.loads(vera("status", "--json", cwd=root, environ=fake).stdout)
+    assert (seen["state"], seen["root"]) == ("unindexed", str(root))
+    assert seen["text"] == vera("status", cwd=root, environ=fake).stdout.decode().rstrip("\n")
 
 
 def test_the_table_is_printed_as_the_adapter_has_it() -> None:
@@ -119,12 +250,55 @@ def test_a_call_waits_for_what_it_starts_in_the_background(
 
 
 @pytest.mark.skipif(not POSIX, reason="a closed pipe is another error on Windows")
-def test_an_output_that_nobody_reads_is_no_error() -> None:
+@pytest.mark.parametrize("verb", [["tools"], ["--version"], ["--help"], ["sync", "--help"]])
+def test_an_output_that_nobody_reads_is_no_error(verb: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     child = subprocess.Popen(
-        [sys.executable, "-m", "vera_ccc_tools", "tools"], stdout=writing, stderr=subprocess.PIPE
+        [sys.executable, "-m", "vera_ccc_tools", *verb], stdout=writing, stderr=subprocess.PIPE
     )
     os.close(writing)
     _, error = child.communicate(timeout=60)
     assert (child.returncode, error) == (0, b"")
+
+
+@pytest.mark.skipif(not POSIX, reason="/dev/full is there on POSIX only")
+@pytest.mark.parametrize("verb", [["tools"], ["--version"], ["status", "--json"]])
+def test_an_output_that_cannot_be_written_ends_with_1(verb: list[str], tmp_path: Path) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        child = subprocess.run(
+            [sys.executable, "-m", "vera_ccc_tools", *verb],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            cwd=tmp_path,
+            timeout=60,
+            check=False,
+        )
+    assert child.returncode == 1
+    assert child.stderr == b"The output cannot be written: No space left on device.\n"
+
+
+@pytest.mark.skipif(not POSIX, reason="a console's Ctrl-C cannot be sent to one process alone")
+@pytest.mark.parametrize("verb", [["index"], ["search", "x"], ["doctor", "--json"]])
+def test_ctrl_c_ends_with_130_and_leaves_no_child(
+    tmp_path: Path, fake_executable: MakeExecutable, verb: list[str]
+) -> None:
+    body = """
+        import os, threading
+        with open(os.path.join(os.path.dirname(__file__), "pid"), "w") as file:
+            file.write(f"{os.getpid()}\\n")
+        threading.Event().wait(600)
+    """
+    ccc = fake_executable("ccc", body, directory=tmp_path / "bin")
+    environ = environment(VERA_CCC_EXECUTABLE=str(ccc), VERA_CCC_GITIGNORE_SYNC="0")
+    child = subprocess.Popen(
+        [sys.executable, "-m", "vera_ccc_tools", *verb, "--cwd", str(make_project(tmp_path / "p"))],
+        env=environ | {"VERA_CCC_TIMEOUT_STATUS": "60"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    waiting = pid_in(tmp_path / "bin" / "pid", 30)
+    child.send_signal(signal.SIGINT)
+    out, error = child.communicate(timeout=30)
+    assert (child.returncode, out, error) == (130, b"", b"")
+    until(lambda: not alive(waiting))

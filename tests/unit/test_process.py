@@ -77,6 +77,14 @@ def test_standard_input_is_closed() -> None:
     assert done.stdout.head.strip() == b"''"
 
 
+def test_standard_input_holds_what_is_given_however_much_and_whether_or_not_it_is_read() -> None:
+    given = bytes(range(256)) * 4096
+    code = "import sys; data = sys.stdin.buffer.read(); print(len(data), data[:3], data[-1])"
+    done = run(python(code, given=given), deadline=20)
+    assert done.stdout.head.split() == b"1048576 b'\\x00\\x01\\x02' 255".split()
+    assert run(python("", given=given), deadline=20).returncode == 0
+
+
 def test_arguments_arrive_as_they_are_since_there_is_no_shell() -> None:
     given = ["$(id)", "a b", "; true", "*", "", "日本", "line\nline", '"', "-x"]
     done = run(python("import sys; print(ascii(sys.argv[1:]))", *given), deadline=20)
