@@ -318,6 +318,19 @@ def test_a_file_in_the_place_of_a_directory_is_refused(tmp_path: Path) -> None:
     assert snapshot(tmp_path) == {".cursor": b"x"}
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere such a name cannot be made")
+def test_a_path_that_no_configuration_can_name_is_refused(tmp_path: Path) -> None:
+    root = tmp_path / "caf\udce9"
+    root.mkdir()
+    with pytest.raises(Failure, match="is not UTF-8, so no configuration can name it"):
+        init.set_up(root, "codex")
+    assert snapshot(root) == {}
+    init.set_up(root, "claude")
+    done = vera("init", "--remove", "--json", cwd=root)
+    assert done.returncode == 0, done.stderr
+    assert snapshot(root) == {}
+
+
 def test_the_home_directory_is_no_project(isolated_user: Path) -> None:
     with pytest.raises(Failure, match="is your home directory") as caught:
         init.set_up(isolated_user.resolve(), "cursor")

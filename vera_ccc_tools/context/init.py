@@ -58,6 +58,7 @@ def set_up(directory: Path, name: str) -> Report:
     agent = AGENTS[name]
     start = launch.find()
     entry = agent.entry(start.command, start.args, directory)
+    _check_words([entry["command"], *entry["args"]])
     files = Files(directory)
     planned = list(plan(files, agent, entry))
     if _lacks_rule(directory):
@@ -169,6 +170,18 @@ def _check_home(directory: Path) -> None:
             "projects.",
             "Run init in a project, or name one with --dir.",
         )
+
+
+def _check_words(words: Iterable[str]) -> None:
+    for word in words:
+        try:
+            word.encode()
+        except UnicodeEncodeError as error:
+            raise Failure(
+                "path_not_utf8",
+                f"The path {shorten(word)} is not UTF-8, so no configuration can name it.",
+                "Rename the directory.",
+            ) from error
 
 
 def _lacks_rule(directory: Path) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 from vera_ccc_tools import bootstrap
 from vera_ccc_tools.environments import INSTALL_SECONDS
-from vera_ccc_tools.errors import Failure, shorten
+from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.process import Command, find_executable, run
 
 SCRIPT = "vera-ccc"
@@ -40,28 +40,13 @@ def find(environ: Mapping[str, str] | None = None) -> Launch:
     An installation is started by its command where that is on PATH to stay, else by its own
     Python. A checkout is started by ``python3``: `bootstrap.py` goes on from any. Never by ``-m``,
     which would take modules of the project for Python's own.
-
-    Raises:
-        Failure: ``path_not_utf8``.
     """
     environ = os.environ if environ is None else environ
     script = str(bootstrap.ROOT / _BOOTSTRAP)
     if (bootstrap.ROOT / "pyproject.toml").is_file():
         found = os.name == "posix" and find_executable("python3", environ=environ)
-        launch = Launch("python3" if found else _base_python(), (script,))
-    elif _is_on_path(environ):
-        launch = Launch(SCRIPT)
-    else:
-        launch = Launch(sys.executable, (script,))
-    try:
-        launch.line().encode()
-    except UnicodeEncodeError as error:
-        raise Failure(
-            "path_not_utf8",
-            f"The path {shorten(launch.line())} is not UTF-8, so no configuration can name it.",
-            "Move this program to a directory with a plainer name.",
-        ) from error
-    return launch
+        return Launch("python3" if found else _base_python(), (script,))
+    return Launch(SCRIPT) if _is_on_path(environ) else Launch(sys.executable, (script,))
 
 
 def _is_on_path(environ: Mapping[str, str]) -> bool:
