@@ -8,7 +8,8 @@ for with ``-z`` and decoded by `os.fsdecode`, so every name a file system can ho
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -152,6 +153,41 @@ class Rule:
     pattern: str
 
 
+@dataclass(frozen=True)
+class Listed:
+    """What git does not ignore in a directory, tracked or not, relative to it.
+
+    Attributes:
+        raw: The records as git wrote them.
+        unreadable: Directories that git could not look into.
+    """
+
+    raw: bytes
+    unreadable: tuple[bytes, ...] = ()
+
+    @cached_property
+    def files(self) -> tuple[bytes, ...]:
+        """Tracked files, on disk or not, and untracked ones."""
+        paths = (_STAGED.sub(b"", record) for record in self._records if record[:7] != _LINK)
+        return tuple(dict.fromkeys(path for path in paths if not path.endswith(b"/")))
+
+    @cached_property
+    def nested(self) -> tuple[bytes, ...]:
+        """Submodules and nested repositories, which git does not look into; they end in ``/``."""
+        links = (_STAGED.sub(b"", each) + b"/" for each in self._records if each[:7] == _LINK)
+        return (*links, *(record for record in self._records if record.endswith(b"/")))
+
+    @property
+    def _records(self) -> list[bytes]:
+        return self.raw.split(b"\0")[:-1]
+
+
+_LINK = GITLINK + b" "
+# Mode, object, stage, TAB: git-ls-files(1), --stage. An untracked path stands alone.
+_STAGED = re.compile(rb"\A[0-7]{6} [0-9a-f]{40,64} [0-3]\t")
+_NO_LOOK = re.compile(rb"^warning: could not open directory '(.*)/': ", re.MULTILINE)
+
+
 class Git:
     """The installed git."""
 
@@ -243,6 +279,15 @@ class Git:
             if source and not pattern.startswith(b"!")
         }
 
+    def listed(
+        self, directory: Path, *, cancel: Cancel | None = None, deadline: float = DEADLINE
+    ) -> Listed:
+        """List what is tracked or untracked, and not ignored, in *directory*; one process."""
+        options = ("--stage", "--cached", "--others", "--exclude-standard", "-z")
+        command = self._command(directory, ("ls-files", *options))
+        finished = _answered(command, cancel, deadline)
+        return Listed(finished.stdout.head, tuple(_NO_LOOK.findall(finished.stderr.head)))
+
     def ask(
         self,
         directory: Path,
@@ -259,11 +304,20 @@ class Git:
             GitFailed: Any other error; its first line is in the message.
             Failure: ``cancelled``, or ``cannot_run`` when git cannot be started.
         """
+        command = self._command(directory, arguments, given)
+        return _answered(command, cancel, deadline).stdout.head
+
+    def _command(
+        self, directory: Path, arguments: Sequence[str], given: bytes | None = None
+    ) -> Command:
         argv = (str(self.executable), *_PREFIX, *arguments)
-        command = Command(argv, directory, self._env, head_limit=OUTPUT_LIMIT, given=given)
-        finished = run(command, deadline=deadline, cancel=cancel)
-        _check(finished, directory, deadline)
-        return finished.stdout.head
+        return Command(argv, directory, self._env, head_limit=OUTPUT_LIMIT, given=given)
+
+
+def _answered(command: Command, cancel: Cancel | None, deadline: float) -> Finished:
+    finished = run(command, deadline=deadline, cancel=cancel)
+    _check(finished, command.cwd, deadline)
+    return finished
 
 
 def child_environment(environ: Mapping[str, str]) -> dict[str, str]:

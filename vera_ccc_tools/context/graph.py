@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from vera_ccc_tools.process import Cancel
+from vera_ccc_tools import project
+from vera_ccc_tools.context import graph_store
+from vera_ccc_tools.context.graph_store import Broken, Busy, Store
+from vera_ccc_tools.context.graph_update import TooMuch, Updater
+from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.process import Cancel, Command, run
+from vera_ccc_tools.tasks import Task
+
+BUILD_DEADLINE = 900.0
+"""Seconds for a build in the background, which goes on at the next start where it was ended."""
+RETRY = 60.0
+"""Seconds until a build that failed is tried again."""
+_IMAGE_LIMIT = 512 * 1024 * 1024
+"""Bytes of a graph that is kept in memory."""
+_PACKAGES = Path(__file__).resolve().parents[2]
+"""The directory that holds this package, for the process that builds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +37,8 @@ class State:
         building: Whether a build or an update goes on in the background.
         files: How many source files it holds.
         edges: How many pairs of an importer and what it imports.
-        unreadable: Files and directories, relative to the root, that could not be read.
+        unreadable: Files and directories, relative to the root, that could not be read, and files
+            that are too large (`graph_update.LARGEST`).
         problem: Why the last update did not come to its end, in a few words; empty when it did.
     """
 
@@ -39,35 +59,68 @@ class Graph:
 
     def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
         self._root = root
-        self._environ = environ
+        self._environ = dict(environ)
+        self._store = Store(project.index_path(root, environ).with_name(graph_store.NAME))
+        self._updater = Updater(root, environ, self._store)
+        self._turn = threading.Lock()
+        self._ending = Cancel()
+        self._background: Task[None] | None = None
+        self._failed_at: float | None = None
+        self._unreadable: tuple[str, ...] = ()
+        self._problem = ""
 
     @property
     def ready(self) -> bool:
         """Whether the graph was ever built whole."""
-        return self.state().ready
+        try:
+            with self._store.reading() as connection:
+                return graph_store.marks(connection).built
+        except (Broken, Busy):
+            return False
 
     def state(self) -> State:
         """What it covers, from what is known; nothing is looked at."""
-        return State()
+        building = self._background is not None and not self._background.done
+        try:
+            with self._store.reading() as connection:
+                built = graph_store.marks(connection).built
+                files, edges = graph_store.counts(connection)
+                unread = graph_store.problems(connection)
+        except (Broken, Busy) as error:
+            return State(building=building, problem=self._problem or str(error))
+        unreadable = tuple(sorted({*self._unreadable, *unread}))
+        return State(built, building, files, edges, unreadable, self._problem)
 
     def start(self, cancel: Cancel) -> None:
-        """Build it, or bring it up to date, in the background; return at once."""
+        """Build it, or bring it up to date, in the background; return at once.
 
-    def update(self, cancel: Cancel | None = None) -> bool:  # noqa: ARG002
+        What runs in the background ends when *cancel* is pressed, or with `close`.
+        """
+        self._begin(cancel)
+
+    def update(self, cancel: Cancel | None = None) -> bool:
         """Bring it up to date with the disk now; say whether it is.
 
         What takes longer than a moment (the first build, a switch of branches) is begun in the
         background instead, and the answers are those of the last state until it is done.
         """
-        return False
+        if self._background is not None and not self._background.done:
+            return False
+        try:
+            return self._advance(cancel or Cancel())
+        except TooMuch:
+            failed = self._failed_at
+            if failed is None or time.monotonic() - failed > RETRY:
+                self._begin(Cancel())
+            return False
 
-    def imports(self, path: str) -> tuple[str, ...]:  # noqa: ARG002
+    def imports(self, path: str) -> tuple[str, ...]:
         """The files that *path* imports, sorted."""
-        return ()
+        return self._related(path, backwards=False)
 
-    def importers(self, path: str) -> tuple[str, ...]:  # noqa: ARG002
+    def importers(self, path: str) -> tuple[str, ...]:
         """The files that import *path*, sorted."""
-        return ()
+        return self._related(path, backwards=True)
 
     def neighbours(self, path: str) -> tuple[str, ...]:
         """What *path* imports, then what imports it; each part sorted, no file twice."""
@@ -75,3 +128,85 @@ class Graph:
 
     def close(self) -> None:
         """End what runs in the background and let the file go."""
+        self._ending.press()
+        if self._background is not None:
+            self._background.wait(None, Cancel())
+        self._store.close()
+
+    def _related(self, path: str, *, backwards: bool) -> tuple[str, ...]:
+        try:
+            with self._store.reading() as connection:
+                if not graph_store.marks(connection).built:
+                    return ()
+                return tuple(graph_store.related(connection, path, backwards=backwards))
+        except (Broken, Busy):
+            return ()
+
+    def _advance(self, cancel: Cancel) -> bool:
+        """Update in this process where that is quick.
+
+        Raises:
+            TooMuch: It is not.
+            Failure: ``cancelled``.
+        """
+        with self._turn:
+            try:
+                self._unreadable = self._updater.update(cancel)
+            except Broken:
+                self._store.discard()
+                raise TooMuch from None
+            except Busy as error:
+                self._problem = str(error)
+                return False
+            except Failure as failure:
+                if failure.code == "cancelled":
+                    raise
+                self._problem = failure.message
+                return False
+            self._problem = ""
+            return True
+
+    # --- the background --------------------------------------------------------------------------
+
+    def _begin(self, cancel: Cancel) -> None:
+        with self._turn:
+            if self._background is None or self._background.done:
+                self._background = Task(lambda _own: self._work(cancel))
+
+    def _work(self, cancel: Cancel) -> None:
+        with cancel.notifying(self._ending.press):
+            try:
+                self._advance(self._ending)
+                self._failed_at = None
+            except TooMuch:
+                self._build()
+            except Failure as failure:  # cancelled
+                self._problem = failure.message
+
+    def _build(self) -> None:
+        """Have it built by a process: threads would hold each other up."""
+        path = self._store.path
+        named = () if path is None else (str(path),)
+        module = "vera_ccc_tools.context.graph_build"
+        argv = (sys.executable, "-P", "-m", module, str(self._root), *named)
+        python_path = [str(_PACKAGES), self._environ.get("PYTHONPATH", "")]
+        env = self._environ | {"PYTHONPATH": os.pathsep.join(filter(None, python_path))}
+        command = Command(argv, self._root, env, head_limit=_IMAGE_LIMIT)
+        try:
+            done = run(command, deadline=BUILD_DEADLINE, cancel=self._ending)
+        except Failure as failure:
+            self._fail(failure.message)
+            return
+        if done.ended == "deadline":
+            self._fail(f"the build took over {BUILD_DEADLINE:g} s")
+            return
+        if done.ended == "cancel" or done.returncode:
+            lines = done.stderr.head.decode(errors="replace").strip().splitlines()
+            self._fail(lines[-1] if lines else f"the build ended with {done.returncode}")
+            return
+        if path is None:
+            self._store.load(done.stdout.head)
+        self._problem, self._failed_at = "", None
+
+    def _fail(self, problem: str) -> None:
+        self._problem, self._failed_at = problem, time.monotonic()
