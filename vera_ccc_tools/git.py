@@ -307,9 +307,7 @@ class Git:
         command = self._command(directory, arguments, given)
         return _answered(command, cancel, deadline).stdout.head
 
-    def _command(
-        self, directory: Path, arguments: Sequence[str], given: bytes | None = None
-    ) -> Command:
+    def _command(self, directory: Path, arguments: Sequence[str], given: bytes = b"") -> Command:
         argv = (str(self.executable), *_PREFIX, *arguments)
         return Command(argv, directory, self._env, head_limit=OUTPUT_LIMIT, given=given)
 
