@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,7 @@ def _repository(cwd: Path) -> Path:
 def _index(session: Session, ccc: Ccc, root: Path, call: Call) -> Answer:
     started = time.monotonic()
     created = not project.is_file(project.settings_path(root))
+    is_first = not project.is_indexed(root, session.environ)
     if created:
         # Forced, since the root is decided: a parent that is a project does not matter here.
         ccc.init(root, force=True, model=None, cancel=call.cancel)
@@ -69,9 +70,10 @@ def _index(session: Session, ccc: Ccc, root: Path, call: Call) -> Answer:
         return _outlasted(root, seen.latest or _glance(ccc, root, call), failure)
     seconds = time.monotonic() - started
     _check_indexed(root, found.value, ccc)
+    status = replace(found.value, progress=_run(found.value.progress, seen, is_first=is_first))
     lines = [f"Initialized {root} for ccc."] if created else []
-    lines += [_indexed(root, found.value, seconds), *[f"Note: {note}" for note in found.notes]]
-    return Answer("\n".join(lines), _details(root, found.value, seconds))
+    lines += [_indexed(root, status, seconds), *[f"Note: {note}" for note in found.notes]]
+    return Answer("\n".join(lines), _details(root, status, seconds))
 
 
 def _check_indexed(root: Path, status: Status, ccc: Ccc) -> None:
@@ -84,6 +86,24 @@ def _check_indexed(root: Path, status: Status, ccc: Ccc) -> None:
             f"{project.daemon_log_path(ccc.environ)} tells why.",
             "Call ccc_doctor, which tests the embedding model.",
         )
+
+
+def _run(progress: Progress | None, seen: _Seen, *, is_first: bool) -> Progress | None:
+    """What this call has changed; None where that is not known.
+
+    ccc counts its own last run only, and a daemon that has just loaded the project has made one
+    before that, which leaves the last nothing to do.
+    """
+    if progress is None or _is_change(progress):
+        return progress
+    if is_first:
+        return replace(progress, added=progress.unchanged, unchanged=0)
+    before = None if seen.latest is None else seen.latest.progress
+    return None if before is not None and _is_change(before) else progress
+
+
+def _is_change(progress: Progress) -> bool:
+    return any((progress.added, progress.reprocessed, progress.deleted))
 
 
 def _indexed(root: Path, status: Status, seconds: float) -> str:
@@ -172,8 +192,10 @@ def _reporting(ccc: Ccc, root: Path, call: Call) -> Iterator[_Seen]:
 
 def _report(ccc: Ccc, root: Path, call: Call, stop: Cancel, seen: _Seen) -> None:
     started = time.monotonic()
+    call.progress(_progress(None, 0.0))
     while not stop.wait(PROGRESS_PERIOD):
         if not daemon.is_up(ccc.environ):
+            call.progress(_progress(None, time.monotonic() - started))
             continue  # asking would start a second one
         try:
             seen.latest = ccc.status(root, cancel=stop)
@@ -184,8 +206,8 @@ def _report(ccc: Ccc, root: Path, call: Call, stop: Cancel, seen: _Seen) -> None
             call.progress(_progress(seen.latest.progress, time.monotonic() - started))
 
 
-def _progress(progress: Progress, seconds: float) -> str:
-    if not progress.done:
+def _progress(progress: Progress | None, seconds: float) -> str:
+    if progress is None or not progress.done:
         return f"Indexing: no file is done yet, {seconds:.0f} s"
     done = output.counted(progress.done, "file")
     rate = progress.done / seconds

@@ -99,6 +99,49 @@ def test_a_home_directory_under_git_is_not_indexed_by_itself(
     assert fake.calls() == []
 
 
+NOTHING = "30 files listed | 0 added, 0 deleted, 0 reprocessed, 30 unchanged, error: 0"
+
+
+def test_a_first_index_that_the_daemon_has_made_as_it_loaded_the_project_has_added_all(
+    make: Make, tmp_path: Path
+) -> None:
+    session, _ = make(INDEX.replace(RUN, NOTHING))
+    root = make_project(tmp_path / "p", indexed=False)
+    text, result = call(session, "ccc_index", root)
+    assert "This run: 30 added." in text
+    assert result["details"]["changes"]["added"] == 30
+    text, result = call(session, "ccc_index", root)
+    assert "This run: 30 unchanged." in text
+    assert result["details"]["changes"]["added"] == 0
+
+
+def test_what_changed_is_not_told_where_ccc_counts_the_run_after_it(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "PROGRESS_PERIOD", 0.05)
+    monkeypatch.setattr(daemon, "is_up", lambda _environ: True)
+    seen = tmp_path / "seen"
+    body = f"""
+        if argv[0] == "status":
+            print({STATS!r} + "\\nIndexing in progress: {RUN}")
+            sys.exit()
+        while not os.path.exists({str(seen)!r}):
+            time.sleep(0.01)
+        print({STATS!r})
+        print("Indexing: {NOTHING}", file=sys.stderr)
+    """
+    session, _ = make(body)
+    root = make_project(tmp_path / "p")
+
+    def progress(text: str) -> None:
+        if "30 files" in text:
+            seen.touch()
+
+    result = tools.call_tool(session, "ccc_index", {}, Call(root, progress=progress))
+    assert "This run" not in result["content"][0]["text"]
+    assert result["details"]["changes"] is None
+
+
 def test_files_that_failed_are_told(make: Make, tmp_path: Path) -> None:
     session, _ = make(INDEX.replace("error: 0", "error: 4"))
     text, _ = call(session, "ccc_index", make_project(tmp_path / "p"))
@@ -123,11 +166,13 @@ def test_progress_is_told_while_an_index_run_goes_on(
 
     def progress(text: str) -> None:
         told.append(text)
-        seen.touch()
+        if len(told) > 1:
+            seen.touch()
 
     root = make_project(tmp_path / "p")
     tools.call_tool(session, "ccc_index", {}, Call(root, progress=progress))
-    assert told[0].startswith("Indexing: 30 files done (3 added, 2 changed, 1 deleted, 25 unch")
+    assert told[0] == "Indexing: no file is done yet, 0 s"
+    assert told[1].startswith("Indexing: 30 files done (3 added, 2 changed, 1 deleted, 25 unch")
     assert ["index"] in fake.argvs()
 
 
