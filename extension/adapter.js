@@ -5,6 +5,10 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { registerCards } from "./cards.js";
+import { Commands } from "./commands.js";
+import { Footer } from "./footer.js";
+import { Person } from "./person.js";
 import { findPython } from "./python.js";
 import { renderersFor } from "./render.js";
 import { placeSection, Status } from "./status.js";
@@ -28,11 +32,27 @@ export function adapt(pi, host) {
   const terminal = new Terminal(host.tui, host.agent);
   const worker = new Worker(launchWorker);
   const status = new Status(worker);
-  for (const tool of readTable()) pi.registerTool(define(tool, worker, terminal));
-  pi.on("session_start", (/** @type {any} */ _event, /** @type {any} */ ctx) => status.refresh(ctx.cwd));
-  pi.on("agent_end", (/** @type {any} */ _event, /** @type {any} */ ctx) => status.refresh(ctx.cwd));
+  const footer = new Footer(worker, () => status.refresh());
+  const commands = new Commands({ pi, agent: host.agent, worker, footer });
+  for (const tool of readTable()) pi.registerTool(define(tool, { worker, terminal, footer }));
+  registerCards(pi, terminal);
+  commands.register();
+  pi.on("session_start", (/** @type {any} */ _event, /** @type {any} */ ctx) => {
+    status.refresh(ctx.cwd);
+    // One after the other: two questions at once could start ccc's daemon twice.
+    const person = new Person(ctx, pi);
+    void status.settled().then(() => footer.begin(person));
+  });
+  pi.on("agent_end", (/** @type {any} */ _event, /** @type {any} */ ctx) => {
+    status.refresh(ctx.cwd);
+    footer.look();
+  });
   pi.on("before_agent_start", async (/** @type {any} */ event) => placeSection(event, await status.text()));
-  pi.on("session_shutdown", () => worker.stop());
+  pi.on("session_shutdown", () => {
+    footer.end();
+    commands.end();
+    return worker.stop();
+  });
 }
 
 /** @returns {Tool[]} */
@@ -42,10 +62,9 @@ function readTable() {
 
 /**
  * @param {Tool} tool
- * @param {Worker} worker
- * @param {Terminal} terminal
+ * @param {{worker: Worker, terminal: Terminal, footer: Footer}} means
  */
-function define({ inputSchema, ...tool }, worker, terminal) {
+function define({ inputSchema, ...tool }, { worker, terminal, footer }) {
   return {
     ...tool,
     parameters: inputSchema,
@@ -53,7 +72,9 @@ function define({ inputSchema, ...tool }, worker, terminal) {
     execute: async (_id, params, signal, onUpdate, ctx) => {
       const request = { name: tool.name, arguments: params, cwd: ctx.cwd };
       const onProgress = (/** @type {string} */ text) => onUpdate?.(partial(text));
-      return told(await worker.request("tools/call", request, { signal, onProgress, keepsAlive: true }));
+      const work = worker.request("tools/call", request, { signal, onProgress, keepsAlive: true });
+      if (tool.name === "ccc_index") footer.hold(work);
+      return told(await work);
     },
     ...renderersFor(tool.name, terminal),
   };

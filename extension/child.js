@@ -156,7 +156,7 @@ export class Child {
     // A late answer to a request that was given up is nobody's.
     const pending = this.#pending.get(id);
     if (!error) pending?.resolve(result);
-    else pending?.reject(error.code === CANCELLED ? cancelled() : new Error(String(error.message)));
+    else pending?.reject(error.code === CANCELLED ? cancelled() : new Error([error.message, error.data?.hint].filter(Boolean).join("\n")));
   }
 
   /** @param {string} line */

@@ -7,7 +7,8 @@ import { counted, plain, seconds } from "./text.js";
  * @typedef {import("./terminal.js").Theme} Theme
  * @typedef {import("./terminal.js").Row} Row
  * @typedef {{content?: {type: string, text?: string}[], details?: any}} Shown
- * @typedef {{expanded?: boolean, isPartial?: boolean, isError?: boolean, key?: string}} Options key: what expands it
+ * @typedef {{expanded?: boolean, isPartial?: boolean, isError?: boolean, key?: string, title?: string}} Options
+ *   key: what expands it; title: what was called, where it is no tool
  * @typedef {(details: any, text: string) => string | undefined} Summary one line, where the details have what it needs
  */
 
@@ -53,10 +54,10 @@ export function renderersFor(name, terminal) {
  */
 export function callRow(name, args, options, theme, terminal) {
   const said = plain(ARGUMENTS[name]?.(args ?? {}));
-  const title = theme.fg("toolTitle", theme.bold(name));
+  const title = theme.fg("toolTitle", theme.bold(options.title ?? name));
   return (width) => {
     if (!said) return [title];
-    const room = width - terminal.width(name) - 1;
+    const room = width - terminal.width(options.title ?? name) - 1;
     if (options.expanded) return terminal.wrap(`${title} ${theme.fg("accent", said)}`, width);
     return [`${title} ${theme.fg("accent", terminal.cut(said, room))}`];
   };

@@ -17,6 +17,8 @@ export class Status {
   #text = NOT_YET;
   /** @type {Promise<void> | undefined} */
   #fetch;
+  /** @type {string | undefined} */
+  #cwd;
   /** @type {string | undefined} the directory of a fetch asked for while one was under way */
   #next;
 
@@ -27,11 +29,16 @@ export class Status {
 
   /**
    * Fetch the text without anybody waiting; at most one fetch at a time, the latest wish last.
-   * @param {string} cwd
+   * @param {string | undefined} [cwd] the last one where it is not given
    */
-  refresh(cwd) {
-    this.#next = cwd;
+  refresh(cwd = this.#cwd) {
+    this.#next = this.#cwd = cwd;
     this.#fetch ??= this.#run();
+  }
+
+  /** Resolves when no fetch is under way any more. */
+  async settled() {
+    await this.#fetch;
   }
 
   /** The text, after at most a moment for a fetch under way. */

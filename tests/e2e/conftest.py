@@ -126,6 +126,8 @@ def fake_worker(fake_executable: MakeExecutable, tmp_path: Path) -> FakeWorker:
                 send(method="progress", params={{"id": request["id"], "text": text}})
             if request["method"] == "status":
                 result = {{"text": "a fake status"}}
+            elif request["method"] == "overview":
+                result = {{"state": "none", "root": None, "job": None}}
             else:
                 runpy.run_path({str(behaviour)!r})["call"](progress)
                 result = {{"content": [{{"type": "text", "text": "all of it"}}]}}

@@ -1,89 +1,10 @@
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { adapt } from "../../extension/adapter.js";
 import { placeSection } from "../../extension/status.js";
-import { isRunning, temporary, until } from "./helpers.js";
-
-const ROOT = path.dirname(path.dirname(path.dirname(fileURLToPath(import.meta.url))));
-const posix = { skip: process.platform === "win32" && "the fake interpreter is a script with a #! line" };
-
-/** A host with what the extension uses of Pi, and a fake interpreter on VERA_CCC_PYTHON. */
-class Host {
-  tools = new Map();
-  /** @type {Record<string, Function>} */
-  handlers = {};
-  ctx;
-  #script;
-
-  /** @param {string} directory */
-  constructor(directory) {
-    this.ctx = { cwd: directory };
-    this.#script = path.join(directory, "script.json");
-    this.say({ status: "ready", result: { content: [{ type: "text", text: "found" }], details: { results: [] } } });
-  }
-
-  /** @param {object} script */
-  say(script) {
-    writeFileSync(this.#script, JSON.stringify(script));
-  }
-
-  /** @returns {any[]} what the fake interpreter has seen */
-  get log() {
-    if (!existsSync(`${this.#script}.log`)) return [];
-    return readFileSync(`${this.#script}.log`, "utf8").trim().split("\n").map((line) => JSON.parse(line));
-  }
-
-  get statusCalls() {
-    return this.log.filter((entry) => entry.method === "status").length;
-  }
-
-  load() {
-    this.tools.clear();
-    process.env.FAKE_SCRIPT = this.#script;
-    const pi = {
-      registerTool: (/** @type {any} */ tool) => this.tools.set(tool.name, tool),
-      on: (/** @type {string} */ name, /** @type {Function} */ handler) => (this.handlers[name] = handler),
-    };
-    adapt(pi, {});
-  }
-
-  /** @param {string} name @param {object} [event] */
-  emit(name, event = {}) {
-    return this.handlers[name](event, this.ctx);
-  }
-
-  /** @returns {Promise<string>} the section's text at a prompt */
-  async prompt() {
-    const systemPromptOptions = { sections: /** @type {Record<string, string>} */ ({ other: "x" }) };
-    assert.equal(await this.emit("before_agent_start", { systemPrompt: "base", systemPromptOptions }), undefined);
-    return systemPromptOptions.sections["ccc-status"];
-  }
-
-  /** @param {string} name @param {object} args @param {AbortSignal} [signal] @param {Function} [onUpdate] */
-  call(name, args, signal, onUpdate) {
-    return this.tools.get(name).execute("call-1", args, signal, onUpdate, this.ctx);
-  }
-}
-
-/** @param {import("node:test").TestContext} t */
-async function host(t) {
-  const directory = temporary(t);
-  const python = path.join(directory, "python");
-  writeFileSync(python, `#!/bin/sh\nexec "${process.execPath}" "${path.join(ROOT, "tests", "js", "fake-python.js")}" "$@"\n`);
-  chmodSync(python, 0o755);
-  const before = { ...process.env };
-  process.env.VERA_CCC_PYTHON = python;
-  const made = new Host(directory);
-  made.load();
-  t.after(async () => {
-    await made.emit("session_shutdown");
-    process.env = before;
-  });
-  return made;
-}
+import { isRunning, until } from "./helpers.js";
+import { host, posix, ROOT } from "./pi-host.js";
 
 test("the factory registers the four tools and starts no process", posix, async (t) => {
   const pi = await host(t);

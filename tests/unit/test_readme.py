@@ -45,6 +45,18 @@ def _said() -> str:
     return re.sub(r"""["'`](?: \+)?\n\s*(?:\+ )?f?["'`]""", "", text)
 
 
+def test_the_table_of_settings_names_each_variable_that_the_sources_read() -> None:
+    table = README.partition("## Settings")[2].partition("\n## ")[0]
+    named = set(re.findall(r"`(VERA_CCC_[A-Z_]+)`", table))
+    assert named == set(re.findall(r"VERA_CCC_[A-Z_]+", _said())) - {"VERA_CCC_TIMEOUT_"}
+
+
+def test_the_table_of_commands_names_each_command_of_the_extension() -> None:
+    source = (ROOT / "extension" / "commands.js").read_text(encoding="utf-8")
+    registered = re.findall(r'^ {6}"?([\w-]+)"?: \{ description:', source, re.MULTILINE)
+    assert re.findall(r"^\| `/([\w-]+)[ `]", README, re.MULTILINE) == registered
+
+
 def test_what_goes_wrong_is_told_in_the_words_of_the_table() -> None:
     table = README.partition("## What goes wrong")[2].partition("\n## ")[0]
     rows = [line.split(" | ") for line in table.splitlines() if line.startswith("| ")][1:]

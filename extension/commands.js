@@ -1,0 +1,241 @@
+/** The commands of a person. What they bring is shown to the person, and never to the model. */
+import { Person } from "./person.js";
+import { counted } from "./text.js";
+
+/**
+ * @typedef {import("./footer.js").Overview} Overview
+ * @typedef {import("./adapter.js").Result} Result
+ * @typedef {{pi: any, agent?: any, worker: import("./worker.js").Worker, footer: import("./footer.js").Footer}} Means
+ * @typedef {(person: Person, said: string) => Promise<void>} Run
+ */
+
+/** results of a search, which a person takes in at a glance */
+const LIMIT = 10;
+const TOOLS = /\bccc_(search|index|init|doctor)\b/g;
+
+export class Commands {
+  #means;
+  #hasEnded = false;
+  /** @type {AbortController | undefined} of an index run that this session waits for */
+  #indexing;
+
+  /** @param {Means} means */
+  constructor(means) {
+    this.#means = means;
+  }
+
+  register() {
+    const { pi, agent } = this.#means;
+    for (const [name, { description, run }] of Object.entries(this.#table())) {
+      const handler = async (/** @type {string} */ said, /** @type {any} */ ctx) => {
+        const person = new Person(ctx, pi, agent);
+        await run(person, (said ?? "").trim()).catch((error) => this.#fail(person, error));
+      };
+      pi.registerCommand(name, { description, handler });
+    }
+  }
+
+  /** What comes after this is nobody's. */
+  end() {
+    this.#hasEnded = true;
+  }
+
+  /** @returns {Record<string, {description: string, run: Run}>} */
+  #table() {
+    return {
+      ccc: { description: "Show the state of the code index", run: (person) => this.#state(person) },
+      "ccc-search": { description: "Search the code by meaning: /ccc-search QUERY", run: (person, said) => this.#search(person, said) },
+      "ccc-index": { description: "Build the code index or bring it up to date; again to stop it", run: (person) => this.#index(person) },
+      "ccc-init": { description: "Make this directory a project for code search: /ccc-init [force] [MODEL]", run: (person, said) => this.#init(person, said) },
+      "ccc-doctor": { description: "Find out why code search does not work", run: (person) => this.#doctor(person) },
+      "ccc-sync": { description: "Show what the index leaves out and why; changes nothing", run: (person) => this.#sync(person) },
+    };
+  }
+
+  /** @param {Person} person */
+  async #state(person) {
+    const seen = await person.during("Looking at the index…", (signal) => this.#overview(person, signal));
+    if (!seen) return;
+    this.#means.footer.ask();
+    const run = this.#indexing ? "\nAn index run goes on; /ccc-index again stops it." : "";
+    await person.say(describe(seen) + run, seen.state === "unavailable" ? "error" : "info");
+  }
+
+  /** @type {Run} */
+  async #search(person, said) {
+    const query = said || (await person.tells("Search the code for", "where are failed uploads retried"));
+    if (!query) return person.isThere ? undefined : person.say("Say what to search for: /ccc-search where are uploads retried", "error");
+    await this.#show(person, "ccc_search", { query, limit: LIMIT }, "Searching…");
+  }
+
+  /** @param {Person} person */
+  async #doctor(person) {
+    await this.#show(person, "ccc_doctor", {}, "Checking…");
+  }
+
+  /**
+   * Call a tool and show what it brings.
+   * @param {Person} person
+   * @param {string} name
+   * @param {object} args
+   * @param {string} message
+   */
+  async #show(person, name, args, message) {
+    const result = await person.during(message, (signal) => this.#call(person, name, args, { signal }));
+    if (!result) return;
+    this.#means.footer.ask();
+    const text = textOf(result);
+    const content = name === "ccc_search" && !result.isError ? text : forPerson(text);
+    await person.show({ name, title: forPerson(name), args: { ...args, limit: undefined }, content, details: result.details, isError: result.isError });
+  }
+
+  /** @param {Person} person */
+  async #sync(person) {
+    const work = (/** @type {AbortSignal | undefined} */ signal) => this.#request("sync", { cwd: person.cwd, dry_run: true }, { signal });
+    const result = await person.during("Asking git…", work);
+    if (result) await person.show({ name: "ccc_sync", title: "/ccc-sync", content: forPerson(String(result.text)) });
+  }
+
+  /** @type {Run} */
+  async #init(person, said) {
+    const words = said.split(/\s+/).filter(Boolean);
+    const model = words.find((word) => word !== "force");
+    const question = `It writes .cocoindex_code/settings.yml in ${person.cwd} and adds .cocoindex_code to .gitignore.`;
+    if (!(await this.#agrees(person, "Make this directory a project for code search?", question))) return;
+    const args = { force: words.includes("force"), ...(model && { litellm_model: model }) };
+    const result = await person.during("Initializing…", (signal) => this.#call(person, "ccc_init", args, { signal }));
+    if (result) await this.#tell(person, result);
+  }
+
+  /** @param {Person} person */
+  async #index(person) {
+    if (this.#indexing) return this.#stop(person, this.#indexing);
+    const seen = await person.during("Looking at the index…", (signal) => this.#overview(person, signal));
+    if (!seen) return;
+    if (seen.state === "unavailable") return person.say(describe(seen), "error");
+    if (seen.job?.running) return person.say(forPerson(seen.job.line));
+    const isNew = seen.state === "none" || seen.state === "unindexed";
+    const place = seen.root ?? person.cwd;
+    const question = `ccc reads and embeds every file that git does not ignore in the project of ${place}. In a large one that takes minutes.`;
+    if (isNew && !(await this.#agrees(person, "Build the index for code search?", question))) return;
+    const run = this.#run(person);
+    if (!person.isThere) return run;
+    await person.say("Indexing. The footer shows how it goes; /ccc-index again stops it.");
+  }
+
+  /**
+   * An index run beside which the session goes on.
+   * @param {Person} person
+   */
+  async #run(person) {
+    const stop = (this.#indexing = new AbortController());
+    const work = this.#call(person, "ccc_index", {}, { signal: stop.signal });
+    this.#means.footer.hold(work);
+    try {
+      await this.#tell(person, await work);
+    } catch (error) {
+      await this.#fail(person, error);
+    } finally {
+      this.#indexing = undefined;
+    }
+  }
+
+  /**
+   * @param {Person} person
+   * @param {AbortController} run
+   */
+  async #stop(person, run) {
+    const agreed = await person.agrees("Stop the index run?", "What it has done so far stays in the index.");
+    if (agreed) run.abort();
+  }
+
+  /**
+   * Ask before what costs much; where nobody can answer, say how it is done instead.
+   * @param {Person} person
+   * @param {string} title
+   * @param {string} message
+   */
+  async #agrees(person, title, message) {
+    if (person.isThere) return person.agrees(title, message);
+    await person.say(`${title} ${message}\nNobody is here to say yes, so nothing was done: use the command in a session of Pi, or ask the agent.`, "error");
+    return false;
+  }
+
+  /**
+   * @param {Person} person
+   * @param {Result} result
+   */
+  async #tell(person, result) {
+    if (this.#hasEnded) return;
+    this.#means.footer.ask();
+    await person.say(forPerson(textOf(result)), result.isError ? "error" : "info");
+  }
+
+  /**
+   * @param {Person} person
+   * @param {unknown} error
+   */
+  async #fail(person, error) {
+    if (this.#hasEnded) return;
+    await person.say(forPerson(error instanceof Error ? error.message : String(error)), "error");
+  }
+
+  /**
+   * @param {Person} person
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<Overview>}
+   */
+  #overview(person, signal) {
+    return this.#request("overview", { cwd: person.cwd }, { signal });
+  }
+
+  /**
+   * @param {Person} person
+   * @param {string} name
+   * @param {object} args
+   * @param {import("./child.js").RequestOptions} options
+   * @returns {Promise<Result>}
+   */
+  #call(person, name, args, options) {
+    return this.#request("tools/call", { name, arguments: args, cwd: person.cwd }, options);
+  }
+
+  /**
+   * @param {string} method
+   * @param {object} params
+   * @param {import("./child.js").RequestOptions} options
+   */
+  #request(method, params, options) {
+    return this.#means.worker.request(method, params, { ...options, keepsAlive: true });
+  }
+}
+
+/**
+ * The state of the index at a glance.
+ * @param {Overview} seen
+ */
+export function describe(seen) {
+  const { state, root, files, chunks, fresh, job, message, hint } = seen;
+  if (state !== "ready") return forPerson([`ccc ${state === "indexing" ? "●" : "✗"} ${message}`, hint, job?.line].filter(Boolean).join("\n"));
+  const freshness = { true: "Up to date.", false: "Files have changed since; the next search brings it up to date.", null: "" }[String(fresh)];
+  const lines = [`ccc ✓ ${counted(files, "file")}, ${counted(chunks, "chunk")} in ${root}`, languages(seen), freshness, job?.line];
+  return forPerson(lines.filter(Boolean).join("\n"));
+}
+
+/** @param {Overview} seen */
+function languages({ languages }) {
+  const named = Object.entries(languages).map(([name, chunks]) => `${name} ${chunks.toLocaleString("en-US")}`);
+  return named.length ? `Chunks by language: ${named.slice(0, 8).join(", ")}${named.length > 8 ? " …" : ""}` : "";
+}
+
+/**
+ * The words of a message that name a tool, in those of a person.
+ * @param {string} text
+ */
+function forPerson(text) {
+  return text.replace(TOOLS, "/ccc-$1");
+}
+/** @param {Result} result */
+function textOf({ content }) {
+  return content.map((block) => block.text).join("\n");
+}

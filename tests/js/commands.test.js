@@ -1,0 +1,240 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { test } from "node:test";
+import { registerCards } from "../../extension/cards.js";
+import { describe } from "../../extension/commands.js";
+import { Terminal } from "../../extension/terminal.js";
+import { until } from "./helpers.js";
+import { host, posix } from "./pi-host.js";
+
+const ready = {
+  state: "ready", root: "/p", files: 5711, chunks: 17204, languages: { python: 12000, go: 5204 },
+  progress: null, job: null, fresh: true, message: "", hint: "",
+};
+const unindexed = { ...ready, state: "unindexed", files: 0, message: "This project has no index yet.", hint: "To build it, call ccc_index." };
+const content = [{ type: "text", text: "src/a.py:1-1 [python] 0.9\nx\n\n[Result 1; no more.]" }];
+const details = { results: [{ file_path: "src/a.py" }] };
+
+/** A loader as the host's, whose last one a test can abort. */
+class BorderedLoader {
+  static onAbort = () => {};
+  #abort = new AbortController();
+  signal = this.#abort.signal;
+  /** @param {() => void} listener */
+  set onAbort(listener) {
+    BorderedLoader.onAbort = () => {
+      this.#abort.abort();
+      listener();
+    };
+  }
+}
+
+test("the six commands are there, each with a description", posix, async (t) => {
+  const pi = await host(t);
+  assert.deepEqual([...pi.commands.keys()], ["ccc", "ccc-search", "ccc-index", "ccc-init", "ccc-doctor", "ccc-sync"]);
+  for (const { description } of pi.commands.values()) assert.ok(description.length > 20);
+});
+
+for (const mode of ["tui", "rpc"]) {
+  test(`/ccc tells the state at a glance (${mode})`, posix, async (t) => {
+    const pi = await host(t, { mode });
+    pi.say({ overview: ready });
+    await pi.type("/ccc");
+    assert.deepEqual(pi.told, [["ccc ✓ 5,711 files, 17,204 chunks in /p\nChunks by language: python 12,000, go 5,204\nUp to date.", "info"]]);
+    pi.say({ overview: { ...ready, state: "unavailable", message: "No ccc.", hint: "Install it; ccc_doctor tells." } });
+    await pi.type("/ccc");
+    assert.deepEqual(pi.told[1], ["ccc ✗ No ccc.\nInstall it; /ccc-doctor tells.", "error"]);
+  });
+}
+
+test("each state is described with its next step, in the words of a person", () => {
+  assert.match(describe({ ...ready, state: "ready", fresh: false }), /the next search brings it up to date/);
+  assert.doesNotMatch(describe({ ...ready, state: "ready", fresh: null }), /up to date/i);
+  assert.equal(describe({ ...unindexed, state: "unindexed" }), "ccc ✗ This project has no index yet.\nTo build it, call /ccc-index.");
+  const job = { tool: "ccc_index", running: true, line: "ccc_index is running in the background." };
+  assert.equal(describe({ ...ready, state: "indexing", message: "Being built.", job }), "ccc ● Being built.\n/ccc-index is running in the background.");
+});
+
+test("a search is shown in the terminal as a tool's result, and the model never sees it", posix, async (t) => {
+  const pi = await host(t, { mode: "tui" });
+  pi.say({ result: { content, details } });
+  await pi.type("/ccc-search retry  a failed upload");
+  const [{ type, name, title, args, details: kept }] = pi.entries;
+  assert.deepEqual([type, name, title, args.query, kept], ["ccc", "ccc_search", "/ccc-search", "retry  a failed upload", details]);
+  assert.deepEqual(pi.requests("tools/call")[0].params.arguments, { query: "retry  a failed upload", limit: 10 });
+  assert.deepEqual([pi.told, pi.messages], [[], []]);
+});
+
+test("an older host shows it in a message, which is taken out of what the model gets", posix, async (t) => {
+  const pi = await host(t, { mode: "tui", older: true });
+  pi.say({ result: { content, details } });
+  await pi.type("/ccc-search retry");
+  assert.deepEqual([pi.messages[0].customType, pi.messages[0].display, pi.messages[0].details.name], ["ccc", true, "ccc_search"]);
+  /** @type {Record<string, Function>} */
+  const handlers = {};
+  const older = { on: (/** @type {string} */ name, /** @type {Function} */ handler) => (handlers[name] = handler), registerMessageRenderer: () => {} };
+  registerCards(older, /** @type {any} */ ({ canDraw: true }));
+  const hello = { role: "user", content: "hello" };
+  assert.deepEqual(handlers.context({ messages: [{ role: "custom", ...pi.messages[0] }, hello] }), { messages: [hello] });
+});
+
+test("a card is the command and its result, drawn in the host's box", () => {
+  let draw = /** @type {any} */ (undefined);
+  class Box {
+    /** @type {any[]} */
+    children = [];
+    /** @param {any} child */
+    addChild(child) {
+      this.children.push(child);
+    }
+  }
+  const tui = { Box, visibleWidth: (/** @type {string} */ text) => text.length, truncateToWidth: String, wrapTextWithAnsi: (/** @type {string} */ text) => [text] };
+  const pi = { registerEntryRenderer: (/** @type {string} */ _type, /** @type {any} */ renderer) => (draw = renderer) };
+  registerCards(pi, new Terminal(tui, { keyText: () => "ctrl+o" }));
+  const theme = { fg: (/** @type {string} */ _colour, /** @type {string} */ text) => text, bg: String, bold: String };
+  const card = { name: "ccc_search", title: "/ccc-search", args: { query: "q" }, content: "cause\nremedy", isError: true };
+  assert.deepEqual(draw({ data: card }, {}, theme).children[0].render(80), ['/ccc-search "q"', "✗ cause", "  remedy"]);
+});
+
+test("in RPC mode a search is told, and a failure as an error with the words of a person", posix, async (t) => {
+  const pi = await host(t, { mode: "rpc" });
+  pi.say({ result: { content, details } });
+  await pi.type("/ccc-search retry");
+  pi.say({ result: { content: [{ type: "text", text: "No index.\nCall ccc_index." }], isError: true } });
+  await pi.type("/ccc-search retry");
+  assert.deepEqual(pi.told, [[content[0].text, "info"], ["No index.\nCall /ccc-index.", "error"]]);
+});
+
+test("a search without a query asks for it; no answer is no search", posix, async (t) => {
+  const pi = await host(t, { mode: "tui" });
+  await pi.type("/ccc-search");
+  assert.deepEqual(pi.requests("tools/call"), []);
+  pi.answer.input = "typed";
+  await pi.type("/ccc-search");
+  assert.equal(pi.requests("tools/call")[0].params.arguments.query, "typed");
+});
+
+test("in the terminal what takes long can be cancelled, and the worker is told", posix, async (t) => {
+  const pi = await host(t, { mode: "tui", agent: { BorderedLoader } });
+  pi.say({ silent: true });
+  const search = pi.type("/ccc-search retry");
+  await until(() => pi.requests("tools/call").length === 1);
+  BorderedLoader.onAbort();
+  await search;
+  await until(() => pi.requests("cancel").length === 1);
+  assert.deepEqual([pi.told, pi.entries], [[], []]);
+});
+
+test("a worker that fails is told with its hint", posix, async (t) => {
+  const pi = await host(t, { mode: "tui", agent: { BorderedLoader } });
+  pi.say({ errors: { sync: { code: -32602, message: "No project.", data: { hint: "Call ccc_index." } } } });
+  await pi.type("/ccc-sync");
+  assert.deepEqual(pi.told, [["No project.\nCall /ccc-index.", "error"]]);
+});
+
+test("/ccc-sync is a dry run, and /ccc-doctor shows its report", posix, async (t) => {
+  const pi = await host(t, { mode: "tui" });
+  pi.say({ sync: { text: "unchanged", report: {} }, result: { content: [{ type: "text", text: "✓ ccc" }], details: { checks: [] } } });
+  await pi.type("/ccc-sync");
+  await pi.type("/ccc-doctor");
+  assert.deepEqual(pi.requests("sync")[0].params, { cwd: pi.ctx.cwd, dry_run: true });
+  assert.deepEqual(pi.entries.map(({ title, content }) => [title, content]), [["/ccc-sync", "unchanged"], ["/ccc-doctor", "✓ ccc"]]);
+});
+
+test("/ccc-init asks first, and takes force and a model", posix, async (t) => {
+  const pi = await host(t, { mode: "rpc" });
+  pi.answer.confirm = false;
+  await pi.type("/ccc-init");
+  assert.deepEqual(pi.requests("tools/call"), []);
+  pi.answer.confirm = true;
+  await pi.type("/ccc-init force ollama/nomic-embed-text");
+  assert.equal(pi.asked.length, 2);
+  assert.deepEqual(pi.requests("tools/call")[0].params.arguments, { force: true, litellm_model: "ollama/nomic-embed-text" });
+  assert.deepEqual(pi.told, [["found", "info"]]);
+});
+
+test("/ccc-index asks before a first index only", posix, async (t) => {
+  const pi = await host(t, { mode: "rpc" });
+  pi.say({ overview: unindexed, result: { content } });
+  pi.answer.confirm = false;
+  await pi.type("/ccc-index");
+  assert.match(pi.asked[0].join(" "), /Build the index.*project of \/p/);
+  assert.deepEqual(pi.requests("tools/call"), []);
+  pi.say({ overview: ready, result: { content: [{ type: "text", text: "Indexed /p." }] } });
+  await pi.type("/ccc-index");
+  await until(() => pi.told.length === 2);
+  assert.equal(pi.asked.length, 1);
+  assert.deepEqual(pi.told[1], ["Indexed /p.", "info"]);
+});
+
+test("/ccc-index answers at once; again it asks whether to stop the run, and stops it", posix, async (t) => {
+  const pi = await host(t, { mode: "tui" });
+  pi.say({ overview: ready, hold: { method: "tools/call", until: path.join(pi.ctx.cwd, "never") } });
+  await pi.type("/ccc-index");
+  assert.match(pi.told[0][0], /^Indexing/);
+  await pi.type("/ccc");
+  assert.match(pi.told[1][0], /\nAn index run goes on; \/ccc-index again stops it\.$/);
+  pi.answer.confirm = false;
+  await pi.type("/ccc-index");
+  assert.deepEqual(pi.requests("cancel"), []);
+  pi.answer.confirm = true;
+  await pi.type("/ccc-index");
+  await until(() => pi.told.length === 3);
+  assert.deepEqual([pi.asked.length, pi.told[2]], [2, ["The call was cancelled.", "error"]]);
+});
+
+test("an index run in the footer: it goes on until the run has ended", posix, async (t) => {
+  const pi = await host(t, { mode: "rpc" });
+  const go = path.join(pi.ctx.cwd, "go");
+  pi.say({ status: "s", overview: ready });
+  pi.emit("session_start");
+  await until(() => pi.footers.length === 1);
+  pi.say({ overview: ready, hold: { method: "tools/call", until: go }, result: { content } });
+  await pi.type("/ccc-index");
+  await until(() => pi.footers.length === 2);
+  writeFileSync(go, "");
+  await until(() => pi.footers.length === 3);
+  assert.deepEqual(pi.footers, ["ccc ✓ 5,711 files", "ccc ● indexing 5,711 files", "ccc ✓ 5,711 files"]);
+});
+
+test("a background run of the agent is told instead of a second one", posix, async (t) => {
+  const pi = await host(t, { mode: "rpc" });
+  pi.say({ overview: { ...ready, job: { tool: "ccc_index", running: true, line: "ccc_index is running in the background." } } });
+  await pi.type("/ccc-index");
+  assert.deepEqual([pi.told, pi.requests("tools/call")], [[["/ccc-index is running in the background.", "info"]], []]);
+});
+
+test("the end of a session says nothing of the index run that it ends", posix, async (t) => {
+  const pi = await host(t, { mode: "tui" });
+  pi.say({ overview: ready, hold: { method: "tools/call", until: path.join(pi.ctx.cwd, "never") } });
+  await pi.type("/ccc-index");
+  await pi.emit("session_shutdown");
+  assert.equal(pi.told.length, 1);
+});
+
+test("where nobody can be asked nothing costly is done, and a failure is one of the process", posix, async (t) => {
+  const pi = await host(t, { mode: "print" });
+  pi.say({ overview: unindexed });
+  const { write } = process.stderr;
+  let said = "";
+  process.stderr.write = /** @type {any} */ ((/** @type {string} */ text) => Boolean((said += text)));
+  t.after(() => (process.exitCode = 0));
+  try {
+    await pi.type("/ccc-index");
+    await pi.type("/ccc-init");
+    await pi.type("/ccc-search");
+  } finally {
+    process.stderr.write = write;
+  }
+  assert.equal(process.exitCode, 1);
+  assert.match(said, /Build the index.*\n.*nothing was done.*\nMake this directory.*\n.*nothing was done.*\nSay what to search for/);
+  assert.deepEqual(pi.requests("tools/call"), []);
+});
+
+test("in JSON mode what is told is an entry of the stream", posix, async (t) => {
+  const pi = await host(t, { mode: "json" });
+  pi.say({ overview: ready });
+  await pi.type("/ccc");
+  assert.match(pi.entries[0].content, /^ccc ✓ 5,711 files/);
+});
