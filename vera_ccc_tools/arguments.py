@@ -105,6 +105,9 @@ class Reader:
             )
         self._given = given
 
+    def has(self, name: str) -> bool:
+        return self._given.get(name) is not None
+
     def text(self, name: str, limit: int) -> str:
         value = self._given.get(name)
         if not isinstance(value, str):

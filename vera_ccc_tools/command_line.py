@@ -295,6 +295,12 @@ def _init_options(parser: argparse.ArgumentParser) -> None:
     _as_json(parser, "agent, directory, files (path, action), next")
 
 
+def _mcp_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--dir", metavar="DIR", default=".", help="the project; instead of this directory"
+    )
+
+
 VERBS = (
     Verb(
         "search",
@@ -374,6 +380,14 @@ VERBS = (
         "worker",
         "answer an agent's requests on standard input",
         _command("worker"),
+        for_programs=True,
+    ),
+    Verb(
+        "mcp",
+        "serve the nine MCP tools on standard input and output",
+        _command("mcp"),
+        _mcp_options,
+        "An agent starts it, and it ends when its standard input closes.",
         for_programs=True,
     ),
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from vera_ccc_tools import project
-from vera_ccc_tools.errors import InvalidArgument, shorten
+from vera_ccc_tools.errors import Failure, InvalidArgument, shorten
 from vera_ccc_tools.process import Cancel
 from vera_ccc_tools.session import Call, Session
 from vera_ccc_tools.tasks import Task
@@ -197,6 +197,20 @@ def tools(_options: argparse.Namespace) -> int:
 
     Terminal(sys.stdout).write(_json(tools.listing()))
     return 0
+
+
+def mcp(options: argparse.Namespace) -> int:
+    """Serve the MCP front, whose dependencies are an extra."""
+    directory = project.working_directory(Path(options.dir).absolute())
+    try:
+        from vera_ccc_tools.context import server
+    except ImportError as error:
+        raise Failure(
+            "mcp_missing",
+            f"The verb mcp needs what this Python does not have: {error}.",
+            "Run `python3 vera_ccc_tools/bootstrap.py mcp`, or install vera-ccc-tools[mcp].",
+        ) from error
+    return server.main(directory)
 
 
 def worker(_options: argparse.Namespace) -> int:

@@ -77,3 +77,9 @@ def test_the_map_names_every_module_once() -> None:
 def test_nothing_imports_upward(module: str) -> None:
     found = set(imported(ROOT / PACKAGE / f"{module}.py"))
     assert not found - allowed(module)
+
+
+def test_an_import_of_the_mcp_front_by_the_core_is_seen() -> None:
+    found = set(imported(ROOT / PACKAGE / "context" / "server.py"))
+    assert "context/table" in found
+    assert not found <= allowed("ccc")

@@ -1,0 +1,35 @@
+"""The tools about the conversation itself: feedback, how terse it is, what was done in it."""
+
+from __future__ import annotations
+
+from vera_ccc_tools.arguments import Reader
+from vera_ccc_tools.calls import Answer, Call
+from vera_ccc_tools.context import given, terseness
+from vera_ccc_tools.context.digest import SCOPES
+from vera_ccc_tools.context.state import State
+
+LEVELS = terseness.LEVELS
+DIGEST_SCOPES = tuple(SCOPES)
+MAX_NOTE = 2000
+
+
+def record_feedback(state: State, _call: Call, arguments: Reader) -> Answer:
+    """Log whether a search helped."""
+    query_id = given.required(arguments, "query_id", 100, "Take it from a context_search result.")
+    helpful = given.required_flag(arguments, "helpful")
+    note = arguments.optional_text("note", MAX_NOTE)
+    state.metrics.feedback(query_id, helpful, note)
+    verdict = "helpful" if helpful else "not helpful"
+    return Answer(f"Recorded feedback ({verdict}) for {query_id} in .cce/metrics.jsonl.")
+
+
+def set_output_compression(state: State, _call: Call, arguments: Reader) -> Answer:
+    """Set the level of this session, and tell what it asks for."""
+    level = given.required_choice(arguments, "level", LEVELS)
+    state.level = level
+    return Answer(terseness.answer(level))
+
+
+def summarize_context(state: State, _call: Call, arguments: Reader) -> Answer:
+    """The ledger of this session."""
+    return Answer(state.ledger.digest(arguments.choice("scope", DIGEST_SCOPES)))

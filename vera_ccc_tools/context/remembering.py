@@ -1,0 +1,60 @@
+"""``record_decision`` and ``session_recall``."""
+
+from __future__ import annotations
+
+from vera_ccc_tools.arguments import Reader
+from vera_ccc_tools.calls import Answer, Call
+from vera_ccc_tools.context import given, recall
+from vera_ccc_tools.context.recall import Recalled
+from vera_ccc_tools.context.state import State
+
+TOP_K = 5
+MOST_RECALLED = 50
+MAX_TEXT = 10_000
+MAX_AREA = 200
+_DISABLED = Answer(
+    "Memory is disabled for this project (memory.enabled=false in .cce/config). Set it to true to "
+    "record and recall decisions."
+)
+_CHOICE = (
+    "These are validated decisions you MAY reuse — apply only what fits; they are not "
+    "auto-injected."
+)
+
+
+def record_decision(state: State, _call: Call, arguments: Reader) -> Answer:
+    """Keep a decision for later sessions."""
+    text = given.required(arguments, "text", MAX_TEXT, "Say the decision in a sentence.")
+    tags = tuple(tag.strip() for tag in arguments.words("tags"))
+    area = arguments.optional_text("area", MAX_AREA)
+    if not state.config.memory_enabled:
+        return _DISABLED
+    recorded = state.memory.record(text, tags, area)
+    state.ledger.decision(recorded.id, recorded.text)
+    verb = "Recorded" if recorded.new else "Already recorded"
+    return Answer(f"{verb} decision #{recorded.id}. Retrieve it later with session_recall.")
+
+
+def session_recall(state: State, _call: Call, arguments: Reader) -> Answer:
+    """The decisions that fit a query, where any surely does."""
+    query = given.required(arguments, "query", MAX_TEXT, "Say in `query` what to recall.")
+    top_k = given.count(arguments, "top_k", TOP_K, MOST_RECALLED)
+    if not state.config.memory_enabled:
+        return _DISABLED
+    decisions = state.memory.decisions()
+    found = recall.recall(query, decisions, top_k)
+    if not found:
+        return Answer(
+            f"No confident memory match ({len(decisions)} remembered decision(s) searched). "
+            "Nothing recalled — proceed without memory."
+        )
+    blocks = [_block(rank, each) for rank, each in enumerate(found, 1)]
+    head = f"Recalled {len(found)} of {len(decisions)} remembered decision(s):"
+    return Answer("\n\n".join([head, *blocks, _CHOICE]))
+
+
+def _block(rank: int, recalled: Recalled) -> str:
+    decision = recalled.decision
+    area = "" if decision.area is None else f" area={decision.area}"
+    tags = f" tags={','.join(decision.tags)}" if decision.tags else ""
+    return f"{rank:>2}. [{recalled.score:.6f}] #{decision.id}{area}{tags}\n{decision.text}"

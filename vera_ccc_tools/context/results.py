@@ -1,0 +1,107 @@
+"""The texts of the tools that serve chunks; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from vera_ccc_tools import output
+from vera_ccc_tools.context import detail
+from vera_ccc_tools.context.chunks import BYTES_A_TOKEN, Chunk
+
+MOST_TOKENS = (output.MAX_BYTES - 8192) // BYTES_A_TOKEN
+"""Tokens of bodies in one answer, whatever was asked for; the rest is for what is around them."""
+_TOO_LONG = "… (context truncated for length; ask for less, or read the file)"
+_EXPAND = (
+    "Bodies shown compact. expand_chunk(chunk_id, scope=body|file|neighbors) for more; "
+    "related_context(chunk_id) for import-graph neighbours."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One chunk as it is shown.
+
+    Attributes:
+        path: Of its file, from the served directory.
+        body: Its content at some detail.
+        score: ccc's, where it was searched for.
+        heading: What is said before it, where a part of an answer begins.
+    """
+
+    chunk: Chunk
+    path: str
+    body: str
+    score: float = 0.0
+    heading: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where it is, what it is, and its id, in one line."""
+        chunk = self.chunk
+        lines = f"{chunk.start_line}-{chunk.end_line}"
+        return f"{self.path}:{lines} ({chunk.type}/{chunk.kind}) #{chunk.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Entries that fit.
+
+    Attributes:
+        entries: The first ones, the body of the last perhaps cut.
+        note: What to say of what was cut; empty where nothing was.
+    """
+
+    entries: tuple[Entry, ...]
+    note: str = ""
+
+
+def page(entries: Sequence[Entry], max_tokens: int | None = None) -> Page:
+    """As much of *entries* as fits into *max_tokens* of bodies, and into an answer at all."""
+    left = MOST_TOKENS if max_tokens is None else min(max_tokens, MOST_TOKENS)
+    note = detail.TRUNCATED if left == max_tokens else _TOO_LONG
+    kept: list[Entry] = []
+    for entry in entries:
+        body, is_cut = detail.cut(entry.body, left)
+        if body or not is_cut:
+            kept.append(replace(entry, body=body))
+        if is_cut:
+            return Page(tuple(kept), note)
+        left -= len(body.encode("utf-8", "replace")) // BYTES_A_TOKEN
+    return Page(tuple(kept))
+
+
+def found(shown: Page, query_id: str, *, compact: bool, notes: Sequence[str] = ()) -> str:
+    """The answer of a search that found something."""
+    blocks = [
+        f"{rank:>2}. [{each.score:.6f}] {each.place}\n{each.body}"
+        for rank, each in enumerate(shown.entries, 1)
+    ]
+    trailer = [
+        *([_EXPAND] if compact else []),
+        *_remarks(notes),
+        f"query_id: {query_id}",
+        f'Rate this with record_feedback (query_id="{query_id}", helpful=true|false).',
+    ]
+    return "\n\n".join([*blocks, *([shown.note] if shown.note else []), "\n".join(trailer)])
+
+
+def nothing(chunks: int, query_id: str, notes: Sequence[str] = ()) -> str:
+    """The answer of a search that found nothing in an index of so many *chunks*."""
+    said = (
+        f"No matching code found. The index has {chunks} chunk(s) — try broader or different terms."
+    )
+    return "\n".join([said, "", *_remarks(notes), f"query_id: {query_id}"])
+
+
+def group(title: str, shown: Page) -> str:
+    """Chunks under a *title*, each behind a line with its place and id."""
+    blocks = [title]
+    for each in shown.entries:
+        blocks += [each.heading] if each.heading else []
+        blocks.append(f"{each.place}\n{each.body}")
+    return "\n\n".join([*blocks, *([shown.note] if shown.note else [])])
+
+
+def _remarks(notes: Sequence[str]) -> list[str]:
+    return [f"Note: {output.clean_line(note)}" for note in dict.fromkeys(notes)]

@@ -1,0 +1,212 @@
+"""``context_search``: the core's search, served as whole units at the wanted detail."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+
+from vera_ccc_tools import merging, search
+from vera_ccc_tools.arguments import Reader
+from vera_ccc_tools.calls import Answer, Call
+from vera_ccc_tools.ccc import Hit
+from vera_ccc_tools.context import (
+    detail,
+    given,
+    metrics,
+    neighbourhood,
+    results,
+    units,
+    widening,
+)
+from vera_ccc_tools.context.chunks import tokens
+from vera_ccc_tools.context.metrics import SearchEvent
+from vera_ccc_tools.context.reading import Reading
+from vera_ccc_tools.context.results import Entry, Page
+from vera_ccc_tools.context.state import State
+from vera_ccc_tools.context.units import Served
+from vera_ccc_tools.errors import Failure
+
+TOP_K = 8
+MOST = 50
+"""Results at most; further on, ccc's hundred candidates would run out."""
+DETAILS = detail.LEVELS
+SOURCES = ("code", "knowledge", "both")
+MAX_QUERY = 10_000
+_LEVELS: Mapping[str, detail.Level] = {level: level for level in DETAILS}
+_EMBEDDER = "ccc"
+_NO_PACKAGE = "`package` comes later, with workspaces; all of this project was searched."
+_NO_KNOWLEDGE = "`source` comes later, with knowledge stores; only code was searched."
+_NOT_WIDENED = "These results are not widened by it."
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The arguments of a search.
+
+    Attributes:
+        query: What to look for.
+        top_k: How many results at most.
+        widened: Whether the import graph may have a say.
+        max_tokens: Of the bodies; None is no limit.
+        detail: How much of a body is shown.
+        notes: What the caller should know of its own arguments.
+    """
+
+    query: str
+    top_k: int
+    widened: bool
+    max_tokens: int | None
+    detail: detail.Level
+    notes: tuple[str, ...]
+
+
+def context_search(state: State, call: Call, arguments: Reader) -> Answer:
+    """Find units by meaning, and log the search."""
+    started = time.monotonic()
+    wanted = _wanted(state, arguments)
+    root = state.session.indexed_root(call.cwd)
+    reading = Reading(root, state.directory)
+    served, notes = _search(state, call, wanted, reading)
+    shown = results.page([_entry(each, wanted, reading) for each in served], wanted.max_tokens)
+    query_id = metrics.new_id()
+    if served:
+        compact = wanted.detail != "full"
+        text = results.found(shown, query_id, compact=compact, notes=notes)
+    else:
+        text = results.nothing(_chunks(state, reading, call), query_id, notes)
+    state.ledger.query(wanted.query)
+    state.saw(shown, reading)
+    state.metrics.search(_event(query_id, wanted, shown, reading, started))
+    return Answer(text)
+
+
+def _search(
+    state: State, call: Call, wanted: Wanted, reading: Reading
+) -> tuple[tuple[Served, ...], list[str]]:
+    """The results, and what the caller should know of them."""
+    with ExitStack() as stack:
+        around = None
+        if wanted.widened:
+            around = stack.enter_context(neighbourhood.beside(state.graph(reading.root)))
+        found = search.find(state.session, call, wanted.query)
+        notes = [*found.notes, *wanted.notes]
+        served = direct(found.value, wanted.top_k, reading)
+        if around is None:
+            return served, notes
+        missing = around.missing(call.cancel)
+        if missing:
+            return served, [*notes, f"{missing} {_NOT_WIDENED}"]
+        near = widening.near(served, around.neighbours)
+        further = _of_neighbours(found.value, near, wanted.top_k, reading)
+        return widening.widen(served, further, wanted.top_k), notes
+
+
+def _wanted(state: State, arguments: Reader) -> Wanted:
+    query = given.required(arguments, "query", MAX_QUERY, "Say in `query` what to look for.")
+    notes = []
+    if arguments.optional_text("package", MAX_QUERY) is not None:
+        notes.append(_NO_PACKAGE)
+    if arguments.has("source") and arguments.choice("source", SOURCES) != "code":
+        notes.append(_NO_KNOWLEDGE)
+    own = arguments.choice("detail", DETAILS) if arguments.has("detail") else None
+    max_tokens = arguments.integer("max_tokens", 0, -given.MOST, given.MOST)
+    return Wanted(
+        query,
+        given.count(arguments, "top_k", TOP_K, MOST),
+        not arguments.flag("no_graph", default=False),
+        max_tokens if max_tokens > 0 else None,
+        _LEVELS[own or state.config.detail],
+        tuple(notes),
+    )
+
+
+# --- from hits to units --------------------------------------------------------------------------
+
+
+def direct(hits: Sequence[Hit], top_k: int, reading: Reading) -> tuple[Served, ...]:
+    """The best *top_k* units, with at most three of a file before those of others.
+
+    Only as many files are read and parsed as that takes.
+    """
+    looked = top_k
+    while True:
+        served = _spread(units.serve(hits[:looked], reading))
+        if looked >= len(hits) or len(served.front) >= top_k:
+            break
+        looked *= 2
+    chosen = served.all[:top_k]
+    files = {each.chunk.path for each in chosen}
+    rest = [hit for hit in hits[looked:] if hit.file_path in files]
+    best = {each.chunk: each.score for each in units.serve([*hits[:looked], *rest], reading)}
+    return tuple(Served(each.chunk, best.get(each.chunk, each.score)) for each in chosen)
+
+
+def _of_neighbours(
+    hits: Sequence[Hit], near: frozenset[str], top_k: int, reading: Reading
+) -> tuple[Served, ...]:
+    """The best unit of each of the best files among *near*."""
+    inside = [hit for hit in hits if hit.file_path in near]
+    files = list(dict.fromkeys(hit.file_path for hit in inside))[: widening.places(top_k)]
+    found = units.serve([hit for hit in inside if hit.file_path in files], reading)
+    best: dict[str, Served] = {}
+    for each in found:
+        best.setdefault(each.chunk.path, each)
+    return tuple(best[file] for file in files if file in best)
+
+
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    front: tuple[Served, ...]
+    back: tuple[Served, ...]
+
+    @property
+    def all(self) -> tuple[Served, ...]:
+        return (*self.front, *self.back)
+
+
+def _spread(served: Sequence[Served]) -> _Spread:
+    """Let further units of a file wait behind the first three of each, as ``ccc_search`` does."""
+    front: list[Served] = []
+    back: list[Served] = []
+    before: Counter[str] = Counter()
+    for each in served:
+        (front if before[each.chunk.path] < merging.PER_FILE else back).append(each)
+        before[each.chunk.path] += 1
+    return _Spread(tuple(front), tuple(back))
+
+
+# --- what is told and logged ---------------------------------------------------------------------
+
+
+def _entry(served: Served, wanted: Wanted, reading: Reading) -> Entry:
+    body = detail.render(served.chunk, wanted.detail)
+    return Entry(served.chunk, reading.shown(served.chunk.path), body, served.score)
+
+
+def _chunks(state: State, reading: Reading, call: Call) -> int:
+    """How many chunks the index holds that a search found nothing in; 0 if ccc does not say."""
+    with suppress(Failure):
+        return state.session.ccc().status(reading.root, cancel=call.cancel).chunks
+    call.cancel.check()
+    return 0
+
+
+def _event(
+    query_id: str, wanted: Wanted, shown: Page, reading: Reading, started: float
+) -> SearchEvent:
+    files = {entry.chunk.path for entry in shown.entries}
+    return SearchEvent(
+        id=query_id,
+        query=wanted.query,
+        top_k=wanted.top_k,
+        graph_enabled=wanted.widened,
+        embedder=_EMBEDDER,
+        scores=tuple(entry.score for entry in shown.entries),
+        baseline_tokens=sum(reading.tokens(path) for path in files),
+        full_tokens=sum(entry.chunk.tokens for entry in shown.entries),
+        served_tokens=sum(tokens(entry.body) for entry in shown.entries),
+        latency_ms=(time.monotonic() - started) * 1000,
+    )
