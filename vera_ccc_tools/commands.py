@@ -155,7 +155,13 @@ def init(options: argparse.Namespace) -> int:
     from vera_ccc_tools.context import init
 
     directory = project.working_directory(Path(options.dir).absolute())
-    report = (init.take_out if options.remove else init.set_up)(directory, options.agent)
+    live = Live(Terminal(sys.stderr))
+    if not options.remove:
+        live.hint("Checking that the server starts …")
+    try:
+        report = (init.take_out if options.remove else init.set_up)(directory, options.agent)
+    finally:
+        live.end()
     text = _json(report.to_json()) if options.json else f"{report.render()}\n"
     Terminal(sys.stdout).write(text)
     return 0

@@ -24,6 +24,12 @@ from vera_ccc_tools.errors import Failure
 every_agent = pytest.mark.parametrize("agent", AGENTS)
 
 
+@pytest.fixture(autouse=True)
+def _started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the server's start for granted: it is another test's."""
+    monkeypatch.setattr(launch, "check", lambda _launch, _directory: None)
+
+
 def snapshot(root: Path) -> dict[str, bytes]:
     """All files but git's own."""
     found = (path for path in root.rglob("*") if path.is_file() and ".git" not in path.parts)

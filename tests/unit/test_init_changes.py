@@ -22,9 +22,16 @@ def snapshot(root: Path) -> dict[str, bytes]:
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
 
 
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the server's start for granted: it is another test's."""
+    monkeypatch.setattr(launch, "check", lambda _launch, _directory: None)
+
+
 # --- writing ------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("started")
 @pytest.mark.skipif(not POSIX, reason="links and modes are POSIX's")
 def test_links_stay_links_and_modes_stay(tmp_path: Path) -> None:
     root, shared = tmp_path / "p", tmp_path / "shared"
@@ -42,6 +49,7 @@ def test_links_stay_links_and_modes_stay(tmp_path: Path) -> None:
     assert snapshot(shared) == {"claude.md": b"# Shared\n"}
 
 
+@pytest.mark.usefixtures("started")
 @pytest.mark.skipif(not POSIX, reason="links are POSIX's")
 def test_instructions_that_are_one_file_under_two_names_hold_one_block(tmp_path: Path) -> None:
     write_file(tmp_path / "AGENTS.md", "# Mine\n")
@@ -55,6 +63,7 @@ def test_instructions_that_are_one_file_under_two_names_hold_one_block(tmp_path:
     assert (tmp_path / "AGENTS.md").read_text() == "# Mine\n"
 
 
+@pytest.mark.usefixtures("started")
 @pytest.mark.skipif(not POSIX, reason="links are POSIX's")
 def test_a_link_that_leads_nowhere_yet_gets_its_file_and_loses_it_again(tmp_path: Path) -> None:
     (tmp_path / "CLAUDE.md").symlink_to("notes.md")
@@ -167,3 +176,23 @@ def test_an_entry_of_ours_is_known_by_what_it_starts(
     entry: dict[str, object], *, ours: bool
 ) -> None:
     assert launch.is_ours(entry) is ours
+
+
+def test_the_line_starts_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VERA_CCC_PYTHON", sys.executable)
+    write_file(tmp_path / "vera_ccc_tools.py", "raise SystemExit('planted')")
+    launch.check(launch.find(), tmp_path)
+
+
+def test_nothing_is_written_when_the_server_does_not_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VERA_CCC_PYTHON", "python-that-is-not-there")
+    with pytest.raises(
+        Failure, match="The server does not start, so nothing was written"
+    ) as caught:
+        init.set_up(tmp_path, "claude")
+    assert caught.value.code == "server_fails"
+    assert "VERA_CCC_PYTHON names" in caught.value.message
+    assert "mcp --help" in caught.value.hint
+    assert snapshot(tmp_path) == {}

@@ -51,8 +51,12 @@ class Report:
 def set_up(directory: Path, name: str) -> Report:
     """Write the server's entry for the agent *name*, the block in its instructions, git's rule.
 
+    The server is started once before: what it needs is installed now rather than by the agent,
+    which would not wait for it.
+
     Raises:
-        Failure: a file is refused, or cannot be written; all files are as they were.
+        Failure: a file is refused, or cannot be written, or the server does not start; all files
+            are as they were.
     """
     _check_home(directory)
     agent = AGENTS[name]
@@ -63,7 +67,9 @@ def set_up(directory: Path, name: str) -> Report:
     planned = list(plan(files, agent, entry))
     if _lacks_rule(directory):
         planned.append(plan_rule(files))
-    apply(files, planned)
+    if any(change.differs for change in planned):
+        launch.check(start, directory)
+        apply(files, planned)
     return Report(agent, directory, tuple(planned), tuple(_next(directory, agent, start)))
 
 

@@ -74,19 +74,22 @@ def is_ours(entry: Mapping[str, Any]) -> bool:
 
 
 def check(launch: Launch, directory: Path) -> None:
-    """Start the server's verb once, for its help: what it needs is installed here, not by an agent.
+    """Start the server once, for its help; on first use that installs what it needs.
 
     Raises:
-        Failure: ``server_fails`` with its last line.
+        Failure: ``server_fails`` with what it says.
     """
-    program = find_executable(launch.command) if launch.command in {"python3", SCRIPT} else None
-    argv = (str(program or launch.command), *launch.args, "mcp", "--help")
+    program = launch.command
+    if not Path(program).is_absolute():
+        program = str(find_executable(program) or program)
+    argv = (program, *launch.args, "mcp", "--help")
     finished = run(Command(argv, directory, os.environ), deadline=INSTALL_SECONDS)
     if finished.ended == "exit" and finished.returncode == 0:
         return
-    said = finished.stderr.head.decode(errors="replace").strip().splitlines() or ["it says nothing"]
+    said = (finished.stderr.tail or finished.stderr.head).decode(errors="replace").strip()
+    last = " ".join(said.splitlines()[-2:]) or finished.ended
     raise Failure(
         "server_fails",
-        f"The server cannot be started, so nothing was written: {said[0]}",
+        f"The server does not start, so nothing was written: {last}",
         f"See what `{launch.line('mcp', '--help')}` says.",
     )
