@@ -20,14 +20,14 @@ END_SECONDS = 10.0
 
 
 class Worker:
-    """The worker, started by `bootstrap.py`; ended by `close`."""
+    """The worker, or what another *verb* starts, by `bootstrap.py`; ended by `close`."""
 
-    def __init__(self, environ: Mapping[str, str], cwd: Path) -> None:
+    def __init__(self, environ: Mapping[str, str], cwd: Path, verb: str = "worker") -> None:
         self._cwd = cwd
         self._last = 0
         self._answers: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         self._process = subprocess.Popen(
-            [sys.executable, str(BOOTSTRAP), "worker"],
+            [sys.executable, str(BOOTSTRAP), verb],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=dict(environ),
@@ -100,7 +100,11 @@ class Worker:
 
     def cancel(self) -> None:
         """Cancel the request that is waited for, from another thread; it then fails."""
-        note = {"jsonrpc": "2.0", "method": "cancel", "params": {"id": self._last}}
+        self.notify("cancel", {"id": self._last})
+
+    def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
+        """Send what is not answered."""
+        note = {"jsonrpc": "2.0", "method": method, "params": dict(params or {})}
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(note).encode() + b"\n")
         self._process.stdin.flush()
