@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from helpers import ROOT
 from vera_ccc_tools.context import grammars, units
 from vera_ccc_tools.context.chunks import Chunk
 from vera_ccc_tools.replies import Hit
@@ -295,54 +292,3 @@ def test_text_without_a_grammar_is_cut_at_line_ends() -> None:
     assert len(chunks) > 1
     assert all(len(each.content.encode()) <= units.MAX_UNIT for each in chunks)
     assert "\n".join(each.content for each in chunks) == source.strip("\n")
-
-
-# --- laws ----------------------------------------------------------------------------------------
-
-SOURCES = [
-    (path.name, path.read_text("utf-8"))
-    for pattern in ("vera_ccc_tools/context/*.py", "extension/*.js", "*.md", "tests/e2e/*.py")
-    for path in sorted(ROOT.glob(pattern))
-]
-
-
-@st.composite
-def broken_source(draw: st.DrawFn) -> tuple[str, str]:
-    """A real file, with a piece taken out of it or put in twice."""
-    path, text = draw(st.sampled_from(SOURCES))
-    at = draw(st.integers(0, len(text)))
-    to = at + draw(st.integers(0, 60))
-    kept = draw(st.sampled_from(["", text[at:to] * 2, "{", '"""', "\r\n", "\u2028é"]))
-    return path, text[:at] + kept + text[to:]
-
-
-@given(broken_source(), st.data())
-def test_what_is_served_holds_most_of_the_hit(source: tuple[str, str], data: st.DataObject) -> None:
-    path, text = source
-    lines = text.split("\n")
-    first = data.draw(st.integers(1, len(lines)))
-    last = data.draw(st.integers(first, min(len(lines), first + 40)))
-    (result,) = units.serve([hit(text, first, last, path=path)], {path: text.encode()}.get)
-    chunk = result.chunk
-    assert chunk.content == "\n".join(lines[chunk.start_line - 1 : chunk.end_line]).removesuffix(
-        "\r"
-    )
-    if chunk.outline is None:
-        assert (chunk.start_line, chunk.end_line) == (first, last)
-    else:
-        within = range(max(first, chunk.start_line), min(last, chunk.end_line) + 1)
-        held = sum(len(lines[number - 1].encode()) + 1 for number in within)
-        whole = sum(len(lines[number - 1].encode()) + 1 for number in range(first, last + 1))
-        assert 2 * held > whole - 2
-
-
-@given(broken_source())
-def test_the_chunks_of_a_file_hold_each_line_once(source: tuple[str, str]) -> None:
-    path, text = source
-    lines = text.split("\n")
-    row = 0
-    for chunk in units.units_of(path, None, text.encode()):
-        assert not "".join(lines[row : chunk.start_line - 1]).strip()
-        row = chunk.end_line
-        assert chunk.start_line <= chunk.end_line
-    assert not "".join(lines[row:]).strip()

@@ -31,7 +31,7 @@ class Outline:
 
     Attributes:
         name: The unit's own name after those around it (``Service.find``); empty without one.
-        signature: Its lines up to the body.
+        signature: Its lines up to the body; none of lines that are no unit.
         doc: The first line of words of its documentation, or empty.
         first: The first line of its first statement, or empty. A container has none.
         members: What a container holds; None of what is no container.
@@ -75,6 +75,11 @@ class Chunk:
         start = self.content.encode("utf-8", "replace")[:_HASHED_BYTES]
         place = f"{self.path}:{self.start_line}:{self.end_line}:".encode("utf-8", "replace")
         return hashlib.sha256(place + start).hexdigest()[:16]
+
+    @property
+    def is_unit(self) -> bool:
+        """Whether it is a whole function, class or section, and not just some lines."""
+        return (self.type, self.kind) != (MODULE, MODULE)
 
     @property
     def tokens(self) -> int:

@@ -15,8 +15,9 @@ def render(chunk: Chunk, level: Level) -> str:
     """The text of *chunk* at *level*; never more of it than the whole.
 
     ``signature`` goes up to the body. ``compact`` adds of a function the first line of its
-    documentation and its first statement, of a container its members; of text without a parser
-    either is the first line. What is left out is counted in lines.
+    documentation and its first statement, of a container its members; lines that are no unit are
+    a container without a header. Of text without a parser either is the first line. What is left
+    out is counted in lines.
     """
     if level == "full":
         return chunk.content
@@ -26,7 +27,7 @@ def render(chunk: Chunk, level: Level) -> str:
 
 def _short(chunk: Chunk, level: Level) -> str:
     outline = chunk.outline
-    if outline is None:
+    if outline is None or (level == "signature" and not chunk.is_unit):
         return _first_line(chunk.content)
     if level == "signature":
         return "\n".join(outline.signature)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vera_ccc_tools.context.chunks import Member, Outline
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _WORD = re.compile(r"\w")
+_IMPORTS = re.compile("import|preproc_include|use_declaration|using_directive")
 # Bodies whose children are statements or members; any other body is an expression, one statement.
 _BLOCKS = frozenset(
     """
@@ -30,6 +32,37 @@ _NAME_FIELDS = ("name", "declarator", "left", "key", "property", "type")
 def outline(unit: Unit, syntax: Syntax) -> Outline:
     """What *unit* looks like from outside."""
     return _Reader(unit, syntax).outline()
+
+
+def window(first: int, last: int, syntax: Syntax) -> Outline | None:
+    """What stands on these rows, as the members of a container without a header.
+
+    A row of imports is one member. None where nothing was parsed there, such as in a comment.
+    """
+    text = syntax.text
+    members: list[Member] = []
+    imports, shown = False, first - 1
+    for node in syntax.parts(text.start(first), text.start(last + 1), _BLOCKS | {"ERROR"}):
+        begin = max(node.start_point.row, shown + 1)
+        end = min(syntax.last_row(node), last)
+        if begin > end:
+            continue  # on a line that another is shown by
+        if imports and _IMPORTS.search(node.type):
+            members[-1] = replace(members[-1], lines=members[-1].lines + end - begin + 1)
+        else:
+            members.append(_rows(node, begin, end, syntax))
+        imports, shown = bool(_IMPORTS.search(node.type)), end
+    return Outline("", (), members=tuple(members)) if members else None
+
+
+def _rows(node: Node, begin: int, end: int, syntax: Syntax) -> Member:
+    """A member by its first row with a word on it, and by the row of its name."""
+    rows = [syntax.text.lines(row, row).strip() for row in range(begin, end + 1)]
+    first = next((number for number, row in enumerate(rows) if _WORD.search(row)), 0)
+    name = _name_node(node.child_by_field_name("definition") or node)
+    named = begin - 1 if name is None else name.start_point.row
+    second = [rows[named - begin]] if begin + first < named <= end else []
+    return Member((rows[first], *second), end - begin + 1)
 
 
 def name_of(unit: Unit, syntax: Syntax) -> str:

@@ -72,7 +72,7 @@ def place(chunk: Chunk) -> Place:
         outline.name if outline else "",
         "\n".join(outline.signature) if outline else "",
         _digest(chunk.content),
-        "" if outline else chunk.content,
+        "" if chunk.is_unit else chunk.content,
     )
 
 

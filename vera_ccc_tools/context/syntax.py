@@ -7,7 +7,7 @@ take minutes on some texts that are no source at all.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -123,6 +123,23 @@ class Syntax:
                 if not cursor.goto_parent():
                     return
                 parents.pop()
+
+    def parts(self, start: int, end: int, opened: Container[str]) -> Iterator[Node]:
+        """The outermost named nodes that are whole between two bytes, or the parts of those that
+        are not; the nodes of the types *opened* by their parts too. No comments, no attributes.
+        """  # noqa: D205 - one sentence
+        cursor = self._tree.walk()
+        while (node := cursor.node) is not None and node.start_byte < end:
+            if node.end_byte > start:
+                whole = start <= node.start_byte and node.end_byte <= end and cursor.depth > 0
+                opens = not whole or node.type in opened
+                if opens and cursor.goto_first_child_for_byte(start) is not None:
+                    continue
+                if node.is_named and node.type not in self.grammar.leading:
+                    yield node
+            while not cursor.goto_next_sibling():
+                if not cursor.goto_parent():
+                    return
 
     def _is_unit(self, node: Node) -> bool:
         """Whether a node of a unit's type is one, and no keyword and no mention of it."""

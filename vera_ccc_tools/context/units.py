@@ -1,7 +1,7 @@
 """From ccc's hits, which are windows of about a thousand characters, to whole units; pure.
 
 What is served is the smallest function, class or section that holds most of a hit. Where there is
-none, the window stays as it is, of the type ``module``: outside of any unit, in a file without a
+none, the window stays, of the type ``module``: outside of any unit, in a file without a
 grammar, in one that changed since it was indexed, and where the unit or the file is too large.
 """
 
@@ -49,7 +49,7 @@ def serve(hits: Sequence[Hit], read: Read) -> tuple[Served, ...]:
         if key not in files:
             files[key] = _opened(hit, read)
         file = files[key]
-        chunk = _window(hit, hit.content) if file is None else file.chunk(hit)
+        chunk = _as_found(hit) if file is None else file.chunk(hit)
         served[chunk] = max(served.get(chunk, hit.score), hit.score)
     return tuple(Served(chunk, score) for chunk, score in served.items())
 
@@ -83,8 +83,8 @@ def _opened(hit: Hit, read: Read) -> _File | None:
     return _File(hit.file_path, hit.language, source)
 
 
-def _window(hit: Hit, content: str) -> Chunk:
-    return Chunk(hit.file_path, hit.start_line, hit.end_line, MODULE, MODULE, content)
+def _as_found(hit: Hit) -> Chunk:
+    return Chunk(hit.file_path, hit.start_line, hit.end_line, MODULE, MODULE, hit.content)
 
 
 class _File:
@@ -107,14 +107,13 @@ class _File:
         """The unit that holds most of *hit*, or the window with its lines whole."""
         first, last = hit.start_line - 1, hit.end_line - 1
         if not 0 <= first <= last < self.text.count:
-            return _window(hit, hit.content)
+            return _as_found(hit)
         if self.text.size(first, last) > MAX_UNIT:  # in lines without end
-            return _window(hit, hit.content)
-        lines = self.text.lines(first, last)
-        if not merging.agrees(hit, lines.split("\n")):
-            return _window(hit, hit.content)
+            return _as_found(hit)
+        if not merging.agrees(hit, self.text.lines(first, last).split("\n")):
+            return _as_found(hit)
         unit = self._holder(first, last)
-        return _window(hit, lines) if unit is None else self.unit_chunk(unit)
+        return self._window(first, last) if unit is None else self.unit_chunk(unit)
 
     def _holder(self, first: int, last: int) -> Unit | None:
         """The smallest unit with more than half of the bytes between two rows."""
@@ -150,6 +149,12 @@ class _File:
             outlines.outline(unit, self._syntax),
         )
 
+    def _window(self, first: int, last: int) -> Chunk:
+        """The lines of these rows, by what the parser saw on them."""
+        content = self.text.lines(first, last)
+        seen = None if self._syntax is None else outlines.window(first, last, self._syntax)
+        return Chunk(self._path, first + 1, last + 1, MODULE, MODULE, content, seen)
+
     def pieces(self, first: int, last: int) -> Iterator[Chunk]:
         """What stands between two rows, without the blank ones around it, in servable pieces."""
         while first <= last and not self.text.row(first).strip():
@@ -160,8 +165,7 @@ class _File:
             end = first
             while end < last and self.text.size(first, end + 1) <= MAX_UNIT:
                 end += 1
-            content = self.text.lines(first, end)
-            yield Chunk(self._path, first + 1, end + 1, MODULE, MODULE, content)
+            yield self._window(first, end)
             first = end + 1
 
 
