@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from vera_ccc_tools.context import manifests
 from vera_ccc_tools.context.facts import Facts
-from vera_ccc_tools.context.filetree import Files
+from vera_ccc_tools.context.filetree import Files, keys_of
 from vera_ccc_tools.context.imports import Reader
 from vera_ccc_tools.context.listing import language_of
-from vera_ccc_tools.context.resolve import resolve
+from vera_ccc_tools.context.resolve import Resolved, resolve
 from vera_ccc_tools.context.scope import Scope
 
 READER = Reader()
@@ -32,18 +32,32 @@ def imports(path: str, source: str | bytes) -> list[tuple[str, ...]]:
 
 
 def edges(tree: Mapping[str, str | bytes]) -> dict[str, list[str]]:
-    """What each file of a project imports, without the files that import nothing of it."""
+    """What each file of a project imports, without the files that import nothing of it.
+
+    Holds too that an update would notice each file that comes or goes, by the keys it has.
+    """
     said = {path: facts(path, source) for path, source in tree.items() if language_of(path)}
     told = {
         path: json.loads(json.dumps(manifests.read(path, source.encode())))
         for path, source in tree.items()
         if manifests.is_manifest(path) and isinstance(source, str)
     }
-    scope = Scope(
-        Files({path: each.provides for path, each in said.items()}), manifests.Project(told)
-    )
-    found = {
-        path: list(resolve(scope, path, language_of(path) or "", each).targets)
-        for path, each in said.items()
+    found = _resolved(said, told)
+    for path, each in said.items():
+        others = {name: one for name, one in said.items() if name != path}
+        without, keys = _resolved(others, told), keys_of(path, each.provides)
+        for name, (targets, looked_up) in without.items():
+            if targets != found[name].targets:
+                assert keys & looked_up, f"{name} does not notice that {path} comes"
+                assert keys & found[name].keys, f"{name} does not notice that {path} goes"
+    return {path: list(each.targets) for path, each in found.items() if each.targets}
+
+
+def _resolved(
+    said: Mapping[str, Facts], told: Mapping[str, manifests.Manifest]
+) -> dict[str, Resolved]:
+    files = Files({path: each.provides for path, each in said.items()})
+    scope = Scope(files, manifests.Project(told))
+    return {
+        path: resolve(scope, path, language_of(path) or "", each) for path, each in said.items()
     }
-    return {path: targets for path, targets in found.items() if targets}

@@ -225,7 +225,8 @@ def test_rust_follows_a_workspace_and_renamed_dependencies() -> None:
             "crates/core/root.rs": "mod price;\n",
             "crates/core/price.rs": "",
             "crates/app/Cargo.toml": '[package]\nname = "app"\n[dependencies]\n'
-            'shop-core = { path = "../core" }\nbase = { path = "../core", package = "shop-core" }\n',
+            'shop-core = { path = "../core" }\n'
+            'base = { path = "../core", package = "shop-core" }\n',
             "crates/app/src/main.rs": "use shop_core::price::Price;\nuse base::price as p;\n",
             "crates/other/Cargo.toml": '[package]\nname = "other"\n[lib]\nname = "renamed"\n',
             "crates/other/src/lib.rs": "extern crate shop_core;\n",
@@ -393,8 +394,8 @@ def test_php_uses_classes_by_psr_4_or_by_their_declaration() -> None:
 def test_markdown_links_to_source_and_documents() -> None:
     assert edges(
         {
-            "README.md": "[guide](docs/guide.md#a) [code](./src/a.py) [gone](no.md) [web](https://x/y.md)\n",
-            "docs/guide.md": "[back](../README.md) [root](/src/a.py) [bare](other)\n\n[r]: other.md\n",
+            "README.md": "[guide](docs/guide.md#a) [code](./src/a.py) [gone](no.md)\n",
+            "docs/guide.md": "[a](../README.md) [root](/src/a.py) [bare](other)\n\n[r]: other.md\n",
             "docs/other.md": "[out](../../x.md) [self](other.md)\n",
             "src/a.py": "",
         }

@@ -31,7 +31,8 @@ def test_relative_modules_guess_extensions_and_index_files() -> None:
 def test_typescript_names_what_it_will_be_compiled_to() -> None:
     assert edges(
         {
-            "a.ts": "import './b.js'; import './c.jsx'; import './d.mjs'; import './e'; import './f';",
+            "a.ts": "import './b.js'; import './c.jsx'; import './d.mjs';\n"
+            "import './e'; import './f';",
             "b.ts": "",
             "b.js": "",
             "c.tsx": "",

@@ -22,6 +22,7 @@ BUILD_DEADLINE = 900.0
 """Seconds for a build in the background, which goes on at the next start where it was ended."""
 RETRY = 60.0
 """Seconds until a build that failed is tried again."""
+_END_DEADLINE = 10.0
 _IMAGE_LIMIT = 512 * 1024 * 1024
 """Bytes of a graph that is kept in memory."""
 _PACKAGES = Path(__file__).resolve().parents[2]
@@ -63,6 +64,7 @@ class Graph:
         self._store = Store(project.index_path(root, environ).with_name(graph_store.NAME))
         self._updater = Updater(root, environ, self._store)
         self._turn = threading.Lock()
+        self._built_elsewhere = threading.Event()
         self._ending = Cancel()
         self._background: Task[None] | None = None
         self._failed_at: float | None = None
@@ -102,9 +104,10 @@ class Graph:
         """Bring it up to date with the disk now; say whether it is.
 
         What takes longer than a moment (the first build, a switch of branches) is begun in the
-        background instead, and the answers are those of the last state until it is done.
+        background instead, and the answers are those of the last state until it is done, which
+        `wait` waits for.
         """
-        if self._background is not None and not self._background.done:
+        if self._built_elsewhere.is_set():
             return False
         try:
             return self._advance(cancel or Cancel())
@@ -113,6 +116,11 @@ class Graph:
             if failed is None or time.monotonic() - failed > RETRY:
                 self._begin(Cancel())
             return False
+
+    def wait(self, seconds: float, cancel: Cancel | None = None) -> bool:
+        """Wait for what runs in the background, at most *seconds*; say whether it is done."""
+        background = self._background
+        return background is None or background.wait(seconds, cancel or Cancel())
 
     def imports(self, path: str) -> tuple[str, ...]:
         """The files that *path* imports, sorted."""
@@ -129,8 +137,7 @@ class Graph:
     def close(self) -> None:
         """End what runs in the background and let the file go."""
         self._ending.press()
-        if self._background is not None:
-            self._background.wait(None, Cancel())
+        self.wait(_END_DEADLINE)
         self._store.close()
 
     def _related(self, path: str, *, backwards: bool) -> tuple[str, ...]:
@@ -179,7 +186,11 @@ class Graph:
                 self._advance(self._ending)
                 self._failed_at = None
             except TooMuch:
-                self._build()
+                self._built_elsewhere.set()
+                try:
+                    self._build()
+                finally:
+                    self._built_elsewhere.clear()
             except Failure as failure:  # cancelled
                 self._problem = failure.message
 
@@ -204,9 +215,13 @@ class Graph:
             lines = done.stderr.head.decode(errors="replace").strip().splitlines()
             self._fail(lines[-1] if lines else f"the build ended with {done.returncode}")
             return
-        if path is None:
-            self._store.load(done.stdout.head)
-        self._problem, self._failed_at = "", None
+        try:
+            if path is None:
+                self._store.load(done.stdout.head)
+        except Broken as error:
+            self._fail(f"the build gave no graph: {error}")
+        else:
+            self._problem, self._failed_at = "", None
 
     def _fail(self, problem: str) -> None:
         self._problem, self._failed_at = problem, time.monotonic()

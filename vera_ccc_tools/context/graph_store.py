@@ -137,12 +137,20 @@ class Store:
                     return
 
     def load(self, image: bytes) -> None:
-        """Take over a database that another process made in memory."""
-        with self._lock:
-            self.close()
-            made = _connection(":memory:")
+        """Take over a database that another process made in memory.
+
+        Raises:
+            Broken: It is none.
+        """
+        made = _connection(":memory:")
+        try:
             made.deserialize(image)
             _check(made)
+        except sqlite3.DatabaseError as error:
+            made.close()
+            raise Broken(str(error)) from error
+        with self._lock:
+            self.close()
             self._connection = made
 
     def close(self) -> None:
