@@ -146,7 +146,7 @@ def sync(options: argparse.Namespace) -> int:
     elif out.for_people:
         out.write(f"{presentation.sync(report.render(), out)}\n")
     else:
-        out.write(f"{report.render()}\n")
+        out.write(report.render())
     return 0
 
 
@@ -249,6 +249,7 @@ def _run(
         return task.result(Cancel())
     except KeyboardInterrupt:
         task.cancel.press()
+        session.close()  # what runs in the background may be what the task waits for
         task.wait(LAST_ORDERS, Cancel())
         raise
     finally:

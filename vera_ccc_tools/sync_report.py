@@ -123,7 +123,10 @@ class Report:
         reasons: dict[str, int] = {}
         for _path, reason in self.left_out:
             reasons[reason] = reasons.get(reason, 0) + 1
-        lines += [f"{count} ignored paths need no entry: {why}." for why, count in reasons.items()]
+        lines += [
+            f"{count} ignored {'path needs' if count == 1 else 'paths need'} no entry: {why}."
+            for why, count in reasons.items()
+        ]
         lines += [f"Warning: {warning}" for warning in self.warnings]
         if self.tracked_ignored:
             some = ", ".join(_printable(path) for path in self.tracked_ignored[:_NAMES_SHOWN])

@@ -49,6 +49,9 @@ def test_the_installed_wheel_works(
     python = str(environments.python_of(environment))
     run(*PIP, "--python", python, "install", "--no-input", str(wheel), cwd=tmp_path)
     assert run(python, "-m", "vera_ccc_tools", "--version", cwd=tmp_path).strip() == __version__
+    script = environment / environments.BIN / f"vera-ccc{environments.EXE}"
+    assert run(str(script), "--version", cwd=tmp_path).strip() == __version__
+    assert "vera-ccc search" in run(str(script), "search", "--help", cwd=tmp_path)
     listed = json.loads(run(python, "-m", "vera_ccc_tools", "tools", cwd=tmp_path))["tools"]
     for module in ("vera_ccc_tools", "vera_ccc_tools.bootstrap"):
         request = json.dumps(REQUEST) + "\n"

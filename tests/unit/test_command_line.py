@@ -279,7 +279,15 @@ def test_an_output_that_cannot_be_written_ends_with_1(verb: list[str], tmp_path:
 
 
 @pytest.mark.skipif(not POSIX, reason="a console's Ctrl-C cannot be sent to one process alone")
-@pytest.mark.parametrize("verb", [["index"], ["search", "x"], ["doctor", "--json"]])
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ["index"],
+        ["search", "x"],
+        ["doctor", "--json"],
+        ["call", "ccc_index", '{"background": true}'],
+    ],
+)
 def test_ctrl_c_ends_with_130_and_leaves_no_child(
     tmp_path: Path, fake_executable: MakeExecutable, verb: list[str]
 ) -> None:
