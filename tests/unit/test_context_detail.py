@@ -87,6 +87,7 @@ def test_the_functions_of_the_contract_s_example_look_as_they_do_there() -> None
         (16, 18),
     ]
     assert (hashing.type, hashing.kind) == ("function", "function_definition")
+    assert (hashing.id, verifying.id) == ("04578fe98cec59bd", "ae61011b82d7a777")
     assert detail.render(hashing, "compact").split("\n") == [
         "def hash_password(password: str, salt: str) -> str:",
         '"""Hash a password with a salt using SHA-256.',

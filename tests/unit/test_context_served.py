@@ -15,6 +15,7 @@ from helpers import POSIX, ROOT
 from vera_ccc_tools.context import served, units
 from vera_ccc_tools.context.chunks import Chunk
 from vera_ccc_tools.context.served import ServedChunks
+from vera_ccc_tools.replies import Hit
 
 SOURCE = '''\
 def one():
@@ -240,6 +241,17 @@ def test_a_unit_that_was_edited_is_given_as_it_is_now() -> None:
 )
 def test_a_unit_that_is_gone_is_not_replaced_by_another(source: str | None) -> None:
     assert now(chunk("Two.get"), source) is None
+
+
+def test_a_unit_is_parsed_again_as_what_ccc_was_told_its_file_is() -> None:
+    source = "<?php\nfunction one() {\n  return 1;\n}\n"
+    window = Hit("a.inc", "php", source.strip(), 1, 4, 0.5)
+    (result,) = units.serve([window], {"a.inc": source.encode()}.get)
+    assert result.chunk.kind == "function_definition"
+    assert now(result.chunk, source.replace("return 1", "return 2")) == (
+        2,
+        "function one() {\n  return 2;\n}",
+    )
 
 
 def test_of_several_units_with_one_name_the_same_one_is_taken() -> None:

@@ -36,6 +36,7 @@ class Outline:
         first: The first line of its first statement, or empty. A container has none.
         members: What a container holds; None of what is no container.
         last: What follows the body, such as the name in ``} Point;``, or empty.
+        language: What it was parsed as, by ccc's name.
         shown: How many of the chunk's lines the signature, `doc` and `first` stand on.
     """
 
@@ -45,6 +46,7 @@ class Outline:
     first: str = ""
     members: tuple[Member, ...] | None = None
     last: str = ""
+    language: str = ""
     shown: int = 1
 
 

@@ -147,6 +147,7 @@ class _Reader:
             first,
             tuple(self._member(each) for each in statements) if container else None,
             self._last(body) if container else "",
+            self._syntax.language,
             len(self._rows),
         )
 

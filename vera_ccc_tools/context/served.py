@@ -24,7 +24,7 @@ from vera_ccc_tools.context.units import Read
 FILE = ".vera-served-chunks.sqlite"
 VERSION = 1
 KEPT = 5000
-"""Chunks that are remembered, the latest ones; some 10 MB at most."""
+"""Chunks that are remembered, the latest ones."""
 _WAIT_SECONDS = 0.5
 _BROKEN = {
     sqlite3.SQLITE_ERROR,  # another schema
@@ -45,6 +45,7 @@ class Place:
         start_line, end_line: Counted from 1, both included.
         type, kind: As in `Chunk`.
         name, signature: A unit's own; empty for other text.
+        language: What a unit was parsed as, by ccc's name; empty for other text.
         digest: Of the content.
         content: Of a chunk that is no unit, as nothing else tells it from other text.
     """
@@ -56,6 +57,7 @@ class Place:
     kind: str
     name: str
     signature: str
+    language: str
     digest: str
     content: str
 
@@ -71,6 +73,7 @@ def place(chunk: Chunk) -> Place:
         chunk.kind,
         outline.name if outline else "",
         "\n".join(outline.signature) if outline else "",
+        outline.language if outline else "",
         _digest(chunk.content),
         "" if chunk.is_unit else chunk.content,
     )
@@ -88,7 +91,7 @@ def current(was: Place, read: Read) -> Chunk | None:
         return _found(was, syntax.decode(source))
     named = [
         chunk
-        for chunk in units.every_unit(was.path, None, source)
+        for chunk in units.every_unit(was.path, was.language, source)
         if (chunk.type, chunk.kind) == (was.type, was.kind)
         and chunk.outline is not None
         and chunk.outline.name == was.name
@@ -217,12 +220,11 @@ def _read(row: tuple[object, ...] | None) -> Place | None:
     """A row as a place; None where it holds what was never written."""
     if row is None:
         return None
-    found = Place(*row)  # type: ignore[arg-type] # it is looked at right here
-    numbers = (found.start_line, found.end_line)
-    texts = (found.path, found.kind, found.name, found.signature, found.digest, found.content)
-    whole = all(isinstance(each, int) for each in numbers)
-    whole = whole and all(isinstance(each, str) for each in texts)
-    return found if whole and found.type in get_args(Type) else None
+    wanted = (int if field.name.endswith("_line") else str for field in fields(Place))
+    if not all(isinstance(each, of) for each, of in zip(row, wanted, strict=True)):
+        return None
+    found = Place(*row)  # type: ignore[arg-type] # just looked at
+    return found if found.type in get_args(Type) else None
 
 
 def _is_broken(error: sqlite3.Error) -> bool:

@@ -13,7 +13,6 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from vera_ccc_tools.context import grammars
-from vera_ccc_tools.context.grammars import Grammar
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
@@ -91,9 +90,10 @@ class Unit:
 class Syntax:
     """A parsed text."""
 
-    def __init__(self, text: Text, grammar: Grammar, tree: Tree) -> None:
+    def __init__(self, text: Text, language: str, tree: Tree) -> None:
         self.text = text
-        self.grammar = grammar
+        self.language = language
+        self.grammar = grammars.GRAMMARS[language]
         self._tree = tree
 
     def units(self, start: int = 0, end: int | None = None) -> Iterator[Unit]:
@@ -208,4 +208,4 @@ class Syntax:
 def parse(language: str, text: Text) -> Syntax | None:
     """The syntax of *text*; None without a grammar."""
     tree = grammars.parse(language, text.data)
-    return None if tree is None else Syntax(text, grammars.GRAMMARS[language], tree)
+    return None if tree is None else Syntax(text, language, tree)

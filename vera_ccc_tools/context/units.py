@@ -20,7 +20,7 @@ from vera_ccc_tools.replies import Hit
 Read = Callable[[str], bytes | None]
 
 MAX_FILE = 256 * 1024
-"""Bytes of a file that is parsed; larger ones are generated, nearly always, and take 50 ms up."""
+"""Bytes of a file that is parsed; a larger one is generated, nearly always, and slow to parse."""
 MAX_UNIT = 16 * 1024
 """Bytes of a unit that is served: sixteen windows. In a larger one the hit itself says more."""
 _MAX_READ = 1024 * 1024
