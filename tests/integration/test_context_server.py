@@ -326,3 +326,5 @@ def test_the_status_counts_what_the_index_holds(server: Connected, root: Path) -
     assert f"  store   : {root / '.cocoindex_code'}" in text
     assert re.search(r"^  files   : 3$", text, re.MULTILINE)
     assert re.search(r"^    python +: \d+$", text, re.MULTILINE)
+    assert re.search(r"^  updated : 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$", text, re.MULTILINE)
+    assert re.search(r"^  imports : 1 import among \d source files$", text, re.MULTILINE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,11 @@ from core_helpers import (
     environment,
     fake_ccc,
     make_project,
+    pid_in,
     row,
     until,
 )
+from helpers import POSIX
 from running_worker import Running, start, text_of
 
 INITIALIZE = {
@@ -83,6 +86,7 @@ HOSTILE = [
     b'{"jsonrpc":"2.0","id":{},"method":"tools/list"}\n',
     b'{"jsonrpc":"2.0","id":null,"method":5}\n',
     b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":99}}\n',
+    b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":[]}}\n',
     b'{"jsonrpc":"2.0","method":"notifications/unknown","params":{}}\n',
     b'{"jsonrpc":"2.0","id":77,"result":{}}\n',
     b'{"jsonrpc":"2.0","id":78,"method":"ping","params":{"_meta":{"a":"\\ud800"}}}\n',
@@ -170,8 +174,7 @@ def test_a_cancelled_search_ends_its_ccc_and_others_go_on(
 ) -> None:
     server = started(running, environ, root)
     number = call(server, "context_search", query="sleep")
-    until(lambda: (root / "asleep").is_file() and (root / "asleep").read_text().endswith("\n"))
-    sleeper = int((root / "asleep").read_text())
+    sleeper = pid_in(root / "asleep")
     call(server, "summarize_context")
     assert "CCE session digest" in text_of(server.read())
     notify(server, "notifications/cancelled", requestId=number)
@@ -181,17 +184,47 @@ def test_a_cancelled_search_ends_its_ccc_and_others_go_on(
     server.close()
 
 
-def test_it_ends_with_its_input_and_takes_what_runs_with_it(
+def test_what_was_asked_before_the_input_closed_is_answered(
     running: list[Running], environ: dict[str, str], root: Path
 ) -> None:
     server = started(running, environ, root)
+    numbers = {call(server, "context_search", query=f"q{number}") for number in range(5)}
+    assert server.process.stdin is not None
+    server.process.stdin.close()
+    answers = [server.read() for _ in numbers]
+    assert {said["id"] for said in answers if "result" in said} == numbers
+    assert server.process.wait(10) == 0
+
+
+def test_it_ends_with_its_input_and_takes_what_runs_too_long_with_it(
+    running: list[Running], environ: dict[str, str], root: Path
+) -> None:
+    program = (
+        "import sys; from vera_ccc_tools import __main__\n"
+        "from vera_ccc_tools.context import last_answers\n"
+        "last_answers.PATIENCE = 0.1\n"
+        "sys.exit(__main__.main(['mcp', *sys.argv[1:]]))"
+    )
+    server = started(running, environ, root, "-c", program)
     call(server, "context_search", query="sleep")
-    until(lambda: (root / "asleep").is_file() and (root / "asleep").read_text().endswith("\n"))
-    sleeper = int((root / "asleep").read_text())
+    sleeper = pid_in(root / "asleep")
     children = psutil.Process(server.process.pid).children(recursive=True)
     server.close()
     until(lambda: not alive(sleeper))
     assert not any(alive(child.pid) for child in children)
+
+
+@pytest.mark.skipif(not POSIX, reason="Windows has no such signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_and_what_it_runs(
+    number: signal.Signals, running: list[Running], environ: dict[str, str], root: Path
+) -> None:
+    server = started(running, environ, root)
+    call(server, "context_search", query="sleep")
+    sleeper = pid_in(root / "asleep")
+    server.process.send_signal(number)
+    assert server.process.wait(10) == -number
+    until(lambda: not alive(sleeper))
 
 
 def test_more_calls_than_run_at_a_time_are_all_answered(

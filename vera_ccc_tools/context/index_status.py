@@ -1,11 +1,15 @@
-"""``index_status``: is there an index, what does it hold, is it up to date."""
+"""``index_status``: is there an index, what does it hold, how fresh is it."""
 
 from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
 
 from vera_ccc_tools import output, project
 from vera_ccc_tools.arguments import Reader
 from vera_ccc_tools.calls import Answer, Call
 from vera_ccc_tools.ccc import Status
+from vera_ccc_tools.context import graph
 from vera_ccc_tools.context.state import UNINDEXED, State
 from vera_ccc_tools.errors import Failure
 
@@ -20,27 +24,42 @@ def index_status(state: State, call: Call, _arguments: Reader) -> Answer:
         return Answer(f"not indexed — {state.told(failure).text}")
     synced = state.session.sync(root, call, always=False)
     status = state.session.ccc().status(root, cancel=call.cancel)
+    store = project.index_path(root, state.session.environ)
     lines = [
         "Index status",
-        f"  store   : {output.clean_line(str(project.index_path(root, state.session.environ)))}",
+        f"  store   : {output.clean_line(str(store))}",
         "  indexed : yes",
         f"  chunks  : {status.chunks}",
         f"  files   : {status.files}",
         "  by language:",
         *(f"    {name:<12}: {count}" for name, count in status.languages),
-        f"  source  : local ({_source(status)})",
-        f"  fresh   : {_freshness(status)}",
+        "  source  : local (built by ccc on this machine)",
+        f"  updated : {_updated(store)}",
+        f"  fresh   : {_fresh(status)}",
+        f"  imports : {_imports(state.graph(root).state())}",
         *(f"  note    : {output.clean_line(note)}" for note in synced.notes),
     ]
     return Answer("\n".join(lines))
 
 
-def _source(_status: Status) -> str:
-    return "built by ccc on this machine"
+def _updated(store: Path) -> str:
+    """When something in the index changed last."""
+    try:
+        seconds = store.stat().st_mtime
+    except OSError:
+        return "-"
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _freshness(status: Status) -> str:
+def _fresh(status: Status) -> str:
     if status.progress is None:
-        return "context_search brings it up to date before it answers"
+        return "yes — context_search brings it up to date before it answers"
     done = output.counted(status.progress.done, "file")
     return f"being brought up to date now, {done} done so far"
+
+
+def _imports(known: graph.State) -> str:
+    if known.ready:
+        edges = output.counted(known.edges, "import")
+        return f"{edges} among {output.counted(known.files, 'source file')}"
+    return "being built" if known.building else known.problem or "built at the next search"

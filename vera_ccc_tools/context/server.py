@@ -6,6 +6,7 @@ run side by side in threads, and a call that the client cancels is stopped.
 
 from __future__ import annotations
 
+import signal
 import threading
 import traceback
 from collections.abc import AsyncIterator, Callable
@@ -32,6 +33,7 @@ from mcp_types import (
 from vera_ccc_tools import __version__, output
 from vera_ccc_tools.calls import Answer, Call
 from vera_ccc_tools.context import table
+from vera_ccc_tools.context.last_answers import answered
 from vera_ccc_tools.context.state import State
 from vera_ccc_tools.errors import Failure, InvalidArgument
 from vera_ccc_tools.process import Cancel
@@ -49,13 +51,15 @@ Context = ServerRequestContext[Any, Any]
 
 def main(directory: Path) -> int:
     """Serve the project around *directory* on standard input and output until that closes."""
+    # The SDK's reader sits in a thread that Ctrl-C does not wake: it would be waited for for ever.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     anyio.run(_serve, State(directory))
     return 0
 
 
 async def _serve(state: State) -> None:
     server = build_server(state)
-    async with stdio_server() as (reader, writer):
+    async with stdio_server() as streams, answered(*streams) as (reader, writer):
         await server.run(reader, writer, server.create_initialization_options())
 
 
