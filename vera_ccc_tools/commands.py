@@ -1,4 +1,4 @@
-"""What the verbs of the command line do; `command_line.py` reads their options."""
+"""What the verbs of the command line do; `verbs.py` is the table of them."""
 
 from __future__ import annotations
 

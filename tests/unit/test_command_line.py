@@ -26,7 +26,7 @@ from core_helpers import (
 )
 from helpers import POSIX, ROOT, write_file
 from vera_ccc_tools import __version__, command_line, tools
-from vera_ccc_tools.command_line import VERBS
+from vera_ccc_tools.verbs import VERBS
 
 Done = subprocess.CompletedProcess[bytes]
 

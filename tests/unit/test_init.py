@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from conftest import MakeRepository
 from core_helpers import make_project
 from helpers import ROOT, run_git, write_file
-from vera_ccc_tools import command_line
+from vera_ccc_tools import verbs
 from vera_ccc_tools.context import guidance, init, launch
 from vera_ccc_tools.context.agents import AGENTS, Agent
 from vera_ccc_tools.errors import Failure
@@ -348,7 +348,7 @@ def test_the_home_directory_is_no_project(isolated_user: Path) -> None:
 
 
 def test_the_command_line_knows_the_agents_of_the_table() -> None:
-    assert list(AGENTS) == list(command_line.AGENTS)
+    assert list(AGENTS) == list(verbs.AGENTS)
 
 
 def vera(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:

@@ -16,7 +16,7 @@ from helpers import ROOT
 
 PACKAGE = "vera_ccc_tools"
 CONTEXT = "context/"
-COMMAND_LINE = {"__main__", "command_line", "commands"}
+COMMAND_LINE = {"__main__", "command_line", "verbs", "commands"}
 FRONTS = COMMAND_LINE | {"worker"}
 
 

@@ -11,7 +11,7 @@ from ruamel.yaml import YAML
 from helpers import ROOT
 from vera_ccc_tools import command_line
 from vera_ccc_tools.arguments import MAX_LIMIT
-from vera_ccc_tools.command_line import VERBS
+from vera_ccc_tools.verbs import VERBS
 
 DIRECTORY = ROOT / "skills" / "ccc-search"
 _, FRONT, TEXT = (DIRECTORY / "SKILL.md").read_text(encoding="utf-8").split("---\n", 2)
