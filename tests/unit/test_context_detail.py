@@ -285,6 +285,20 @@ def test_a_comment_above_a_function_is_its_documentation() -> None:
     assert first("a.js", source, "signature") == "export async function hello(name)"
 
 
+def test_a_comment_before_the_body_is_no_part_of_the_signature() -> None:
+    source = (
+        "def one(a):  # noqa: X1\n    # Adds a few numbers, then some.\n    a += 1\n    a += 2\n"
+        "    return a + 1\n"
+    )
+    assert first("a.py", source, "signature") == "def one(a):"
+    assert first("a.py", source, "compact").split("\n") == [
+        "def one(a):",
+        "# Adds a few numbers, then some.",
+        "a += 1",
+        "… (+2 lines)",
+    ]
+
+
 def test_a_section_shows_its_heading_and_its_first_line_or_what_is_in_it() -> None:
     text = (
         "# Title\n\nWords that are many,\nand more.\n\n## One\n\nBody.\n\nOther words here.\n"
@@ -300,9 +314,9 @@ def test_a_section_shows_its_heading_and_its_first_line_or_what_is_in_it() -> No
 
 def test_lines_that_are_no_unit_show_what_stands_on_them() -> None:
     source = (
-        "import os\nimport sys\nfrom a import (\n    b,\n    c,\n)\n\n# About it.\nLIMIT = 10\n"
-        "TABLE = {\n    1: 2,\n}\n\n\ndef one():\n    return LIMIT\n\n\n@cached\ndef two():\n"
-        "    return TABLE\n"
+        "import os\nimport sys\nfrom a import (\n    b,\n    c,\n)\n\n# About it.\n"
+        "LIMIT = 10; MORE = 11\nTABLE = {\n    1: 2,\n}\n\n\n"
+        "def one():\n    return LIMIT\n\n\n@cached\ndef two():\n    return TABLE\n"
     )
     window = Hit("a.py", "python", source.rstrip("\n"), 1, 21, 0.5)
     (result,) = units.serve([window], {"a.py": source.encode()}.get)
@@ -310,7 +324,7 @@ def test_lines_that_are_no_unit_show_what_stands_on_them() -> None:
     assert detail.render(result.chunk, "compact").split("\n") == [
         "import os",
         "… (+5 lines)",
-        "LIMIT = 10",
+        "LIMIT = 10; MORE = 11",
         "TABLE = {",
         "… (+2 lines)",
         "def one():",

@@ -266,6 +266,13 @@ def test_of_several_units_with_one_name_the_same_one_is_taken() -> None:
     assert now(second, edited.replace("long x", "char x")) is None
 
 
+def test_of_units_that_look_alike_the_same_one_is_taken() -> None:
+    source = "it('works', () => {\n  one();\n});\nit('works', () => {\n  two();\n});\n"
+    second = list(units.every_unit("a.js", None, source.encode()))[1]
+    assert now(second, f"\n{source}") == (5, second.content)
+    assert now(second, source.replace("two", "three")) is None
+
+
 def test_a_window_is_found_by_its_text() -> None:
     text = "first\nsecond\nthird line\nfourth line\nfifth\n"
     assert now(WINDOW, text) == (3, WINDOW.content)

@@ -120,6 +120,7 @@ def test_hits_in_one_unit_are_one_result_with_the_best_score_at_the_first_s_plac
         hit(SERVICE, 9, 12, score=0.6),
         hit(other, 1, 2, path="b.py", score=0.7),
         hit(SERVICE, 11, 14, score=0.8),
+        hit(SERVICE, 9, 14, score=0.5),
     )
     assert results == [
         ("function_definition", 9, 14, "a.py", 0.8),
@@ -164,6 +165,11 @@ def test_a_comment_behind_other_code_or_a_blank_line_belongs_to_no_unit() -> Non
     assert [
         (each.start_line, each.end_line) for each in units.every_unit("a.py", None, source.encode())
     ] == [(2, 3), (7, 8)]
+
+
+def test_a_comment_that_begins_behind_other_code_belongs_to_no_unit() -> None:
+    source = "let x = 1; /* about x\n * and more */\nfunction one() {\n  return 1;\n}\n"
+    assert span(source, 3, 5, "a.js") == ("function_declaration", 3, 5)
 
 
 def test_a_document_s_smallest_section_is_served() -> None:

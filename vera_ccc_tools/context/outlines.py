@@ -181,7 +181,11 @@ class _Reader:
         """The comments with which a function begins."""
         if body is None or self._unit.node.type not in self._syntax.grammar.functions:
             return []
-        before = [node for node in self._unit.node.children if "comment" in node.type]
+        before = [
+            node
+            for node in self._unit.node.children
+            if "comment" in node.type and self._syntax.is_first(node)
+        ]
         first = body.named_child(0) if body.named_child_count else None
         begins = [first] if first is not None and "comment" in first.type else []
         return [*before, *begins]

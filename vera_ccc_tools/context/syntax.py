@@ -200,9 +200,12 @@ class Syntax:
             node = node.parent
         if node is None or node.type not in self.grammar.leading:
             return None
-        row = node.start_point.row
-        before = self.text.data[self.text.start(row) : node.start_byte]
-        return None if before.strip() else node
+        return node if self.is_first(node) else None
+
+    def is_first(self, node: Node) -> bool:
+        """Whether nothing stands before *node* on its first row."""
+        start = self.text.start(node.start_point.row)
+        return not self.text.data[start : node.start_byte].strip()
 
 
 def parse(language: str, text: Text) -> Syntax | None:
