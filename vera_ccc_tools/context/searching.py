@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
-from vera_ccc_tools import merging, search
+from vera_ccc_tools import search
 from vera_ccc_tools.arguments import Reader
 from vera_ccc_tools.calls import Answer, Call
-from vera_ccc_tools.ccc import Hit
 from vera_ccc_tools.context import (
     detail,
     given,
     metrics,
     neighbourhood,
     results,
-    units,
-    widening,
+    selection,
 )
 from vera_ccc_tools.context.chunks import tokens
 from vera_ccc_tools.context.metrics import SearchEvent
@@ -93,15 +90,14 @@ def _search(
             around = stack.enter_context(neighbourhood.beside(state.graph(reading.root)))
         found = search.find(state.session, call, wanted.query)
         notes = [*found.notes, *wanted.notes]
-        served = direct(found.value, wanted.top_k, reading)
-        if around is None:
-            return served, notes
-        missing = around.missing(call.cancel)
-        if missing:
-            return served, [*notes, f"{missing} {_NOT_WIDENED}"]
-        near = widening.near(served, around.neighbours)
-        further = _of_neighbours(found.value, near, wanted.top_k, reading)
-        return widening.widen(served, further, wanted.top_k), notes
+        neighbours = None
+        if around is not None:
+            missing = around.missing(call.cancel)
+            if missing:
+                notes.append(f"{missing} {_NOT_WIDENED}")
+            else:
+                neighbours = around.neighbours
+        return selection.select(found.value, wanted.top_k, reading, neighbours), notes
 
 
 def _wanted(state: State, arguments: Reader) -> Wanted:
@@ -121,61 +117,6 @@ def _wanted(state: State, arguments: Reader) -> Wanted:
         _LEVELS[own or state.config.detail],
         tuple(notes),
     )
-
-
-# --- from hits to units --------------------------------------------------------------------------
-
-
-def direct(hits: Sequence[Hit], top_k: int, reading: Reading) -> tuple[Served, ...]:
-    """The best *top_k* units, with at most three of a file before those of others.
-
-    Only as many files are read and parsed as that takes.
-    """
-    looked = top_k
-    while True:
-        served = _spread(units.serve(hits[:looked], reading))
-        if looked >= len(hits) or len(served.front) >= top_k:
-            break
-        looked *= 2
-    chosen = served.all[:top_k]
-    files = {each.chunk.path for each in chosen}
-    rest = [hit for hit in hits[looked:] if hit.file_path in files]
-    best = {each.chunk: each.score for each in units.serve([*hits[:looked], *rest], reading)}
-    return tuple(Served(each.chunk, best.get(each.chunk, each.score)) for each in chosen)
-
-
-def _of_neighbours(
-    hits: Sequence[Hit], near: frozenset[str], top_k: int, reading: Reading
-) -> tuple[Served, ...]:
-    """The best unit of each of the best files among *near*."""
-    inside = [hit for hit in hits if hit.file_path in near]
-    files = list(dict.fromkeys(hit.file_path for hit in inside))[: widening.places(top_k)]
-    found = units.serve([hit for hit in inside if hit.file_path in files], reading)
-    best: dict[str, Served] = {}
-    for each in found:
-        best.setdefault(each.chunk.path, each)
-    return tuple(best[file] for file in files if file in best)
-
-
-@dataclass(frozen=True, slots=True)
-class _Spread:
-    front: tuple[Served, ...]
-    back: tuple[Served, ...]
-
-    @property
-    def all(self) -> tuple[Served, ...]:
-        return (*self.front, *self.back)
-
-
-def _spread(served: Sequence[Served]) -> _Spread:
-    """Let further units of a file wait behind the first three of each, as ``ccc_search`` does."""
-    front: list[Served] = []
-    back: list[Served] = []
-    before: Counter[str] = Counter()
-    for each in served:
-        (front if before[each.chunk.path] < merging.PER_FILE else back).append(each)
-        before[each.chunk.path] += 1
-    return _Spread(tuple(front), tuple(back))
 
 
 # --- what is told and logged ---------------------------------------------------------------------
