@@ -269,6 +269,7 @@ def test_a_file_with_nothing_in_it_has_no_chunks(source: str) -> None:
 def test_text_that_nests_without_end_is_read_to_its_end(path: str, source: str) -> None:
     assert span(source, 1, min(30, source.count("\n") + 1), path)[0]
     assert units.units_of(path, None, source.encode())
+    assert all(each.is_unit for each in units.every_unit(path, None, source.encode()))
 
 
 # --- a whole file --------------------------------------------------------------------------------

@@ -26,6 +26,8 @@ _BLOCKS = frozenset(
 )
 _LISTS = frozenset({"enum_body_declarations", "statement_list"})  # a level that says nothing
 _NAMED_BEHIND = frozenset({"declaration", "field_declaration", "type_definition"})
+_LEVELS = 10
+"""Units whose names make a name; generated sources nest a thousand times as deep."""
 _NAME_FIELDS = ("name", "declarator", "left", "key", "property", "type")
 
 
@@ -66,10 +68,10 @@ def _rows(node: Node, begin: int, end: int, syntax: Syntax) -> Member:
 
 
 def name_of(unit: Unit, syntax: Syntax) -> str:
-    """The name of *unit* behind those of the units around it, joined by dots."""
-    names = []
+    """The name of *unit* behind those of the units closest around it, joined by dots."""
+    names: list[str] = []
     each: Unit | None = unit
-    while each is not None:
+    while each is not None and len(names) < _LEVELS:
         names.append(_own_name(each, syntax))
         each = each.within
     return ".".join(filter(None, reversed(names)))
