@@ -108,6 +108,11 @@ class Reader:
     def has(self, name: str) -> bool:
         return self._given.get(name) is not None
 
+    def is_blank(self, name: str) -> bool:
+        """Whether it is a text without a word in it."""
+        value = self._given.get(name)
+        return isinstance(value, str) and not value.strip()
+
     def text(self, name: str, limit: int) -> str:
         value = self._given.get(name)
         if not isinstance(value, str):

@@ -237,6 +237,14 @@ def test_memory_and_the_digest_need_no_index(state: State) -> None:
     )
 
 
+def test_an_optional_text_that_is_empty_is_none(state: State) -> None:
+    given = {"text": "Uploads are retried.", "area": " ", "tags": []}
+    assert not call(state, "record_decision", given)[1]
+    assert not call(state, "record_feedback", {"query_id": "a", "helpful": True, "note": ""})[1]
+    (decision,) = state.memory.decisions()
+    assert (decision.area, decision.tags) == (None, ())
+
+
 def test_memory_that_is_turned_off_says_so_and_writes_nothing(state: State) -> None:
     (state.directory / ".cce").mkdir()
     (state.directory / ".cce" / "config").write_text("memory:\n  enabled: false\n")

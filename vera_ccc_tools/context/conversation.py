@@ -17,7 +17,7 @@ def record_feedback(state: State, _call: Call, arguments: Reader) -> Answer:
     """Log whether a search helped."""
     query_id = given.required(arguments, "query_id", 100, "Take it from a context_search result.")
     helpful = given.required_flag(arguments, "helpful")
-    note = arguments.optional_text("note", MAX_NOTE)
+    note = given.optional(arguments, "note", MAX_NOTE)
     state.metrics.feedback(query_id, helpful, note)
     verdict = "helpful" if helpful else "not helpful"
     return Answer(f"Recorded feedback ({verdict}) for {query_id} in .cce/metrics.jsonl.")

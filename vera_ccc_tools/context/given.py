@@ -15,6 +15,11 @@ def required(arguments: Reader, name: str, limit: int, hint: str) -> str:
     return arguments.text(name, limit).strip()
 
 
+def optional(arguments: Reader, name: str, limit: int) -> str | None:
+    """A text that may be left out; an empty one is none."""
+    return None if arguments.is_blank(name) else arguments.optional_text(name, limit)
+
+
 def required_flag(arguments: Reader, name: str) -> bool:
     """True or false, which has to be said."""
     if not arguments.has(name):

@@ -26,7 +26,7 @@ def record_decision(state: State, _call: Call, arguments: Reader) -> Answer:
     """Keep a decision for later sessions."""
     text = given.required(arguments, "text", MAX_TEXT, "Say the decision in a sentence.")
     tags = tuple(tag.strip() for tag in arguments.words("tags"))
-    area = arguments.optional_text("area", MAX_AREA)
+    area = given.optional(arguments, "area", MAX_AREA)
     if not state.config.memory_enabled:
         return _DISABLED
     recorded = state.memory.record(text, tags, area)

@@ -103,7 +103,7 @@ def _search(
 def _wanted(state: State, arguments: Reader) -> Wanted:
     query = given.required(arguments, "query", MAX_QUERY, "Say in `query` what to look for.")
     notes = []
-    if arguments.optional_text("package", MAX_QUERY) is not None:
+    if given.optional(arguments, "package", MAX_QUERY) is not None:
         notes.append(_NO_PACKAGE)
     if arguments.has("source") and arguments.choice("source", SOURCES) != "code":
         notes.append(_NO_KNOWLEDGE)

@@ -46,6 +46,8 @@ INSTRUCTIONS = (
 )
 MAX_CALLS = 32
 """Calls that run at a time; further ones wait for their turn."""
+MAX_LINES = 100_000
+"""Lines of an answer. Hosts count what they take in tokens, so only the bytes are held low."""
 Context = ServerRequestContext[Any, Any]
 
 
@@ -116,7 +118,7 @@ class _Calls:
         except Exception as error:  # noqa: BLE001 - one of the fronts where bugs are caught
             traceback.print_exc()
             answer = Answer(f"{params.name} failed by a bug of its own: {error!r}", failed=True)
-        text = output.fit(output.clean(answer.text))
+        text = output.fit(output.clean(answer.text), max_lines=MAX_LINES)
         return CallToolResult(content=[TextContent(type="text", text=text)], is_error=answer.failed)
 
     async def _in_thread(self, run: Callable[[Cancel], Answer]) -> Answer:
