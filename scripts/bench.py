@@ -7,6 +7,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+VERBS = {"graph": "mcp"}
+"""The verb whose dependencies a measurement needs beyond the usual ones."""
+
 
 def main(argv: Sequence[str]) -> int:
     """Run the measurement that the first argument names, with the others."""
@@ -18,7 +21,7 @@ def main(argv: Sequence[str]) -> int:
     sys.path[:0] = [str(here), str(here.parent)]
     from vera_ccc_tools import bootstrap
 
-    python = bootstrap.interpreter()
+    python = bootstrap.interpreter(VERBS.get(argv[0], ""))
     if python != sys.executable:
         bootstrap.become([python, *sys.argv])
     module = importlib.import_module(f"bench_{argv[0]}")

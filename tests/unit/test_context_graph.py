@@ -6,6 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 
 from conftest import MakeExecutable, MakeRepository
 from helpers import POSIX, ROOT, SECONDS, run_git, write_file
+from vera_ccc_tools import freshness
 from vera_ccc_tools.context import graph_store, graph_update
 from vera_ccc_tools.context.graph import Graph, State
 from vera_ccc_tools.context.graph_store import Store
@@ -102,7 +104,6 @@ def test_a_large_project_is_built_in_the_background(
 
 def test_until_it_is_built_it_names_nothing(git_repo: MakeRepository, graph_of: MakeGraph) -> None:
     root = git_repo(many(graph_update.MOST_FILES + 1))
-    project(root)
     store = Store(project(root) / graph_store.NAME)
     with pytest.raises(Failure, match="cancelled"):
         Updater(root, os.environ, store).update(Soon(graph_update.MOST_FILES), whole=True)
@@ -156,6 +157,22 @@ def test_a_second_edit_of_the_same_size_in_the_same_moment_is_seen(
         write_file(root / "a.py", f"import {name}\n")
         assert graph.update()
         assert graph.imports("a.py") == (f"{name}.py",)
+
+
+def test_a_time_in_the_future_is_no_reason_to_read_again(
+    git_repo: MakeRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = git_repo({"a.py": "import b\n", "b.py": ""})
+    os.utime(root / "a.py", (4e9, 4e9))
+    later = time.time_ns() + 10**10  # the files' other time, of change, is then long ago
+    monkeypatch.setattr(freshness, "stamp", lambda: later)
+    monkeypatch.setattr(freshness, "now", lambda: later)
+    store = Store(None)
+    updater = Updater(root, os.environ, store)
+    updater.update(Cancel())
+    monkeypatch.setattr(updater, "_read", None)  # reads no more
+    updater.update(Cancel())
+    store.close()
 
 
 def test_a_change_of_many_files_goes_to_the_background(

@@ -203,7 +203,7 @@ def test_rust_follows_the_module_tree() -> None:
             "src/bin/extra.rs": "mod helper;\nuse my_crate::b;\n",
             "src/bin/helper.rs": "",
             "tests/flow.rs": "mod common;\nuse my_crate::a;\n",
-            "tests/common/mod.rs": "",
+            "tests/common/mod.rs": "use crate::flow;\n",
         }
     ) == {
         "src/lib.rs": ["src/a.rs", "src/b/inner.rs", "src/b/mod.rs"],
@@ -237,6 +237,25 @@ def test_rust_follows_a_workspace_and_renamed_dependencies() -> None:
         "crates/app/src/main.rs": ["crates/core/price.rs"],
         "crates/other/src/lib.rs": ["crates/core/root.rs"],
         "crates/app/src/x.rs": ["crates/other/src/lib.rs"],
+    }
+
+
+def test_rust_knows_crates_in_directories_of_their_own() -> None:
+    assert edges(
+        {
+            "Cargo.toml": '[package]\nname = "rg"\n[[bin]]\nname = "rg"\npath = "core/start.rs"\n',
+            "core/start.rs": "mod flags;\n",
+            "core/flags/mod.rs": "mod parse;\n",
+            "core/flags/parse.rs": "use crate::flags::defs::FLAGS;\n",
+            "examples/big/main.rs": "mod part;\n",
+            "examples/big/part.rs": "use crate::Item;\n",
+        }
+    ) == {
+        "core/start.rs": ["core/flags/mod.rs"],
+        "core/flags/mod.rs": ["core/flags/parse.rs"],
+        "core/flags/parse.rs": ["core/flags/mod.rs"],
+        "examples/big/main.rs": ["examples/big/part.rs"],
+        "examples/big/part.rs": ["examples/big/main.rs"],
     }
 
 
@@ -397,9 +416,12 @@ def test_markdown_links_to_source_and_documents() -> None:
             "README.md": "[guide](docs/guide.md#a) [code](./src/a.py) [gone](no.md)\n",
             "docs/guide.md": "[a](../README.md) [root](/src/a.py) [bare](other)\n\n[r]: other.md\n",
             "docs/other.md": "[out](../../x.md) [self](other.md)\n",
+            "docs/more.md": "[directory](../docs/) [root](..)\n",
+            "docs/README.md": "",
             "src/a.py": "",
         }
     ) == {
+        "docs/more.md": ["docs/README.md"],
         "README.md": ["docs/guide.md", "src/a.py"],
         "docs/guide.md": ["README.md", "docs/other.md", "src/a.py"],
     }

@@ -76,7 +76,7 @@ def _be_nice() -> None:
         if sys.platform == "win32":
             psutil.Process().nice(psutil.BELOW_NORMAL_PRIORITY_CLASS)
         else:
-            os.nice(10)
+            os.nice(15)
 
 
 if __name__ == "__main__":

@@ -75,6 +75,20 @@ class _Known:
 
 
 @dataclass(slots=True)
+class _Here:
+    """Files that are there, those of them that differ from what is known, and what hides."""
+
+    paths: set[str] = field(default_factory=set)
+    changed: dict[str, Signature] = field(default_factory=dict)
+    unreadable: list[str] = field(default_factory=list)
+
+    def add(self, other: _Here) -> None:
+        self.paths |= other.paths
+        self.changed |= other.changed
+        self.unreadable += other.unreadable
+
+
+@dataclass(slots=True)
 class _Effect:
     """What a change of files means for the resolving.
 
@@ -136,39 +150,34 @@ class Updater:
 
     def _look(self, known: _Known, cancel: Cancel) -> Changes:
         with running(self._lister.listing) as asked:  # git and this process look at the same time
-            found, unreadable = self._signatures(known.signatures, cancel)
+            here = self._here(known, known.signatures, cancel)
             listing = asked.result(cancel)
-        new = (path for path in listing.paths if path not in known.signatures)
-        more, also = self._signatures(new, cancel)
-        found |= more
-        here = {path: found[path] for path in listing.paths if path in found}
-        changed = {
-            path: signature
-            for path, signature in here.items()
-            if known.signatures.get(path) != signature
-        }
-        gone = tuple(sorted(known.signatures.keys() - here.keys()))
-        return Changes(changed, gone, (*listing.unreadable, *unreadable, *also), len(here))
+        listed = set(listing.paths)
+        here.add(self._here(known, listed - known.signatures.keys(), cancel))
+        here.paths &= listed
+        changed = {path: now for path, now in here.changed.items() if path in listed}
+        gone = tuple(sorted(known.signatures.keys() - here.paths))
+        return Changes(changed, gone, (*listing.unreadable, *here.unreadable), len(here.paths))
 
-    def _signatures(
-        self, paths: Iterable[str], cancel: Cancel
-    ) -> tuple[dict[str, Signature], list[str]]:
-        """The signatures of the files that are there, and what cannot be looked at."""
-        found: dict[str, Signature] = {}
-        unreadable: list[str] = []
+    def _here(self, known: _Known, paths: Iterable[str], cancel: Cancel) -> _Here:
+        here = _Here()
         for number, path in enumerate(paths):
             if number % 1000 == 0:
                 cancel.check()
             try:
-                state = os.stat(f"{self._root}/{path}")  # noqa: PTH116 - thousands, at each call
+                found = os.stat(f"{self._root}/{path}")  # noqa: PTH116 - thousands, at each call
             except (FileNotFoundError, NotADirectoryError):
                 continue
             except OSError:
-                unreadable.append(path)
+                here.unreadable.append(path)
                 continue
-            if stat.S_ISREG(state.st_mode):
-                found[path] = Signature(state.st_size, state.st_mtime_ns, state.st_ctime_ns)
-        return found, unreadable
+            if not stat.S_ISREG(found.st_mode):
+                continue
+            here.paths.add(path)
+            signature = (found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+            if known.signatures.get(path) != signature:
+                here.changed[path] = Signature(*signature)
+        return here
 
     # --- a few files, in one transaction ---------------------------------------------------------
 
@@ -249,11 +258,17 @@ def _is_small(changes: Changes) -> bool:
 
 
 def _settled(signature: Signature, before: int) -> Signature:
-    """The signature, or one that no file has when a later write could leave the same one."""
-    newest = max(signature.mtime, signature.ctime)
-    coarse = newest % 1_000_000 == 0
-    tick = freshness.COARSE_TICK if coarse else freshness.FINE_TICK
-    return signature if newest < before - tick else Signature(signature.size, 0, 0)
+    """The signature, or one that no file has when a later write could leave the same one.
+
+    *before* is when the reading began. A time in the future is none that a write leaves.
+    """
+    until = freshness.now() + freshness.COARSE_TICK
+    for written in (signature.mtime, signature.ctime):
+        coarse = written % 1_000_000 == 0
+        tick = freshness.COARSE_TICK if coarse else freshness.FINE_TICK
+        if before - tick <= written <= until:
+            return Signature(signature.size, 0, 0)
+    return signature
 
 
 def _as_utf8(source: bytes) -> bytes:

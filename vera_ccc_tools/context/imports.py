@@ -18,7 +18,6 @@ The kinds of an `Import`, by language:
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -229,7 +228,7 @@ def _links(destinations: list[Node]) -> Iterator[Import]:
         if _SCHEME.match(written):
             continue
         path = unquote(re.split(r"[#?]", written, maxsplit=1)[0], errors="surrogateescape")
-        if path and posixpath.basename(path):
+        if path.strip("/"):
             yield Import("link", path)
 
 

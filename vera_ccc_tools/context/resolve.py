@@ -267,7 +267,7 @@ def _markdown(scope: Scope, path: str, facts: Facts) -> Iterator[str]:
         absolute = each.name.startswith("/")
         place = join("" if absolute else directory_of(path), each.name.lstrip("/"))
         if place:
-            found = scope.files.first([place, *(place + end for end in (".md", ".mdx"))])
+            found = scope.files.first(place + end for end in ("", ".md", ".mdx", "/README.md"))
             if found is not None:
                 yield found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from vera_ccc_tools.context.facts import Facts
-from vera_ccc_tools.context.filetree import directory_of, join
+from vera_ccc_tools.context.filetree import ancestors, directory_of, join
 from vera_ccc_tools.context.scope import Scope
 
 _ROOT_NAMES = frozenset({"lib.rs", "main.rs", "build.rs"})
@@ -100,19 +100,24 @@ class _Crates:
         return found if manifest else None
 
     def _root(self) -> str | None:
-        """The root file of the crate that the file is in; of two, the library's."""
+        """The root file of the crate that the file is in: the nearest above, a library's first.
+
+        The files below ``tests/`` and their like may belong to any crate there.
+        """
         if self._is_root(self._path):
             return self._path
         home = self._home(self._path)
         if home is None:
             return None
-        inside = self._path[len(home) + 1 if home else 0 :]
-        for each in _ROOT_DIRECTORIES:
-            if inside.startswith(f"{each}/"):  # a crate of several files: its directory's main.rs
-                name = inside[len(each) + 1 :].partition("/")[0]
-                own = join(home, f"{each}/{name}/main.rs") or ""
-                return own if self._scope.files.has(own) else None
-        return self._library_of(home) or self._scope.files.first([join(home, "src/main.rs") or ""])
+        manifest = self._scope.project.at(home, "Cargo.toml") or {}
+        named = [join(home, each) for each in (manifest["lib"], *manifest["bins"]) if each]
+        for above in ancestors(self._path):
+            usual = [join(above, name) for name in ("lib.rs", "main.rs")]
+            roots = [each for each in named if each and directory_of(each) == above]
+            found = self._scope.files.first(each for each in (*roots, *usual) if each)
+            if found is not None or above == home:
+                return found
+        return None
 
     def _library_of(self, home: str) -> str | None:
         manifest = self._scope.project.at(home, "Cargo.toml") or {}
