@@ -148,7 +148,7 @@ def measure(root: Path, rounds: int) -> dict[str, Any]:
     began = time.perf_counter()
     graph.start(Cancel())
     beside = []
-    while graph.state().building:
+    while graph.building:
         beside.append(timed(search))
     built = time.perf_counter() - began
     state = graph.state()

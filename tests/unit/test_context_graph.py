@@ -516,7 +516,7 @@ def test_a_build_that_fails_says_why_and_is_not_begun_again_at_once(
     assert graph.wait(SECONDS)
     assert "Cannot run" in graph.state().problem
     assert not graph.update()
-    assert not graph.state().building
+    assert not graph.building
 
 
 def test_git_lists_untracked_files_and_repositories_beside_tracked_ones(

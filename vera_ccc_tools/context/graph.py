@@ -80,9 +80,14 @@ class Graph:
         except (Broken, Busy):
             return False
 
+    @property
+    def building(self) -> bool:
+        """Whether a build or an update goes on in the background."""
+        return self._background is not None and not self._background.done
+
     def state(self) -> State:
-        """What it covers, from what is known; nothing is looked at."""
-        building = self._background is not None and not self._background.done
+        """What it covers, from what is known; all that is known is counted for it."""
+        building = self.building
         try:
             with self._store.reading() as connection:
                 built = graph_store.marks(connection).built
