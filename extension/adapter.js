@@ -74,6 +74,7 @@ function define({ inputSchema, ...tool }, { worker, terminal, footer }) {
       const onProgress = (/** @type {string} */ text) => onUpdate?.(partial(text));
       const work = worker.request("tools/call", request, { signal, onProgress, keepsAlive: true });
       if (tool.name === "ccc_index") footer.hold(work);
+      else footer.note();
       return told(await work);
     },
     ...renderersFor(tool.name, terminal),

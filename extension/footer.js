@@ -25,7 +25,9 @@ export const PERIOD = {
   /** looks after which it gives up; some four hours */
   looks: 2000,
   /** looks in a row without an answer after which that is told; a daemon that starts needs some seconds */
-  failures: 4,
+  quiet: 5,
+  /** such looks after which it gives up until something happens; some two minutes */
+  failures: 20,
 };
 
 export class Footer {
@@ -38,8 +40,8 @@ export class Footer {
   #timer;
   /** @type {string | undefined} */
   #shown;
-  /** @type {Overview["state"] | undefined} */
-  #state;
+  /** @type {Overview | undefined} what was told last */
+  #seen;
   #isLooking = false;
   #isDue = false;
   #isAsked = false;
@@ -76,8 +78,13 @@ export class Footer {
 
   /** Look anew, and tell of a project without an index as well from now on. */
   ask() {
-    this.#isAsked = true;
+    this.note();
     this.look();
+  }
+
+  /** From the next look on, tell of a project without an index as well: somebody has use for it. */
+  note() {
+    this.#isAsked = true;
   }
 
   /**
@@ -86,6 +93,7 @@ export class Footer {
    */
   hold(work) {
     this.#held += 1;
+    if (this.#person && this.#seen) this.#show(this.#person, this.#seen);
     this.ask();
     const release = () => {
       this.#held -= 1;
@@ -122,10 +130,9 @@ export class Footer {
     this.#looks += 1;
     const isMissing = !seen || (seen.state === "unavailable" && seen.root !== null);
     this.#failures = isMissing ? this.#failures + 1 : 0;
-    const isLost = this.#failures >= this.#period.failures;
-    if (seen && (!isMissing || isLost)) this.#tell(person, seen);
+    if (seen && (!isMissing || this.#failures >= this.#period.quiet)) this.#tell(person, seen);
     const goesOn = this.#held > 0 || isMissing || seen.state === "indexing" || seen.job?.running;
-    if (goesOn && !isLost && this.#looks < this.#period.looks) this.#wait();
+    if (goesOn && this.#failures < this.#period.failures && this.#looks < this.#period.looks) this.#wait();
   }
 
   /**
@@ -134,8 +141,8 @@ export class Footer {
    */
   #tell(person, seen) {
     this.#show(person, seen);
-    if (this.#state === "unavailable" && seen.state !== "unavailable") this.#onChange();
-    this.#state = seen.state;
+    if (this.#seen?.state === "unavailable" && seen.state !== "unavailable") this.#onChange();
+    this.#seen = seen;
     this.#tellOfJob(person, seen);
     if (!this.#isAsked) tellOnce(person, seen);
   }

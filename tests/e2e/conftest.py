@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -89,17 +91,34 @@ class FakeWorker:
 
     Attributes:
         python: The executable.
+        overview: A file with what it answers when it is asked for the index at a glance.
         behaviour: A file with what ``call(progress)`` does before a tool's result, "all of it".
         log: A file with the processes that were started.
     """
 
     python: Path
+    overview: Path
     behaviour: Path
     log: Path
 
     def behaves(self, statements: str) -> None:
         """What a call does from now on, in Python, on one line."""
         self.behaviour.write_text(f"def call(progress):\n    {statements}\n")
+
+    def sees(self, **overview: Any) -> None:
+        """What the index is at a glance from now on."""
+        nothing: dict[str, Any] = {
+            "state": "none",
+            "root": None,
+            "files": 0,
+            "chunks": 0,
+            "languages": {},
+        }
+        rest = {"progress": None, "job": None, "fresh": None, "message": "", "hint": ""}
+        # Replaced at once, since the worker may be reading it.
+        new = self.overview.with_suffix(".new")
+        new.write_text(json.dumps({**nothing, **rest, **overview}), encoding="utf-8")
+        new.replace(self.overview)
 
     def starts(self) -> list[int]:
         """The ids of its processes, in the order of their starts."""
@@ -110,30 +129,35 @@ class FakeWorker:
 def fake_worker(fake_executable: MakeExecutable, tmp_path: Path) -> FakeWorker:
     """A worker whose calls tell of their progress and succeed."""
     behaviour, log = tmp_path / "behaviour.py", tmp_path / "processes"
+    overview = tmp_path / "overview.json"
     python = fake_executable(
         "python-fake",
         f"""
-        import json, os, runpy, sys
+        import json, os, queue, runpy, sys, threading
         with open({str(log)!r}, "a") as file:
             file.write(f"{{os.getpid()}}\\n")
         def send(**message):
             os.write(1, json.dumps({{"jsonrpc": "2.0", **message}}).encode() + b"\\n")
-        for line in sys.stdin.buffer:
-            request = json.loads(line)
-            if request["method"] == "cancel":
-                continue
+        calls = queue.Queue()
+        def read():
+            for line in sys.stdin.buffer:
+                request = json.loads(line)
+                if request["method"] == "status":
+                    send(id=request["id"], result={{"text": "a fake status"}})
+                elif request["method"] == "overview":
+                    send(id=request["id"], result=json.load(open({str(overview)!r})))
+                elif request["method"] != "cancel":
+                    calls.put(request["id"])
+            calls.put(None)
+        threading.Thread(target=read, daemon=True).start()
+        while (call := calls.get()) is not None:
             def progress(text):
-                send(method="progress", params={{"id": request["id"], "text": text}})
-            if request["method"] == "status":
-                result = {{"text": "a fake status"}}
-            elif request["method"] == "overview":
-                result = {{"state": "none", "root": None, "job": None}}
-            else:
-                runpy.run_path({str(behaviour)!r})["call"](progress)
-                result = {{"content": [{{"type": "text", "text": "all of it"}}]}}
-            send(id=request["id"], result=result)
+                send(method="progress", params={{"id": call, "text": text}})
+            runpy.run_path({str(behaviour)!r})["call"](progress)
+            send(id=call, result={{"content": [{{"type": "text", "text": "all of it"}}]}})
         """,
     )
-    made = FakeWorker(python, behaviour, log)
+    made = FakeWorker(python, overview, behaviour, log)
+    made.sees()
     made.behaves("progress('half of it')")
     return made
