@@ -211,7 +211,8 @@ def _progress(progress: Progress | None, seconds: float) -> str:
         return f"Indexing: no file is done yet, {seconds:.0f} s"
     done = output.counted(progress.done, "file")
     rate = progress.done / seconds
-    return f"Indexing: {done} done ({_changes(progress)}), {rate:.0f} files/s, {seconds:.0f} s"
+    pace = f"{rate:.{0 if rate >= 10 else 1}f} files/s"
+    return f"Indexing: {done} done ({_changes(progress)}), {pace}, {seconds:.0f} s"
 
 
 def init(session: Session, call: Call, arguments: InitArguments) -> Answer:
