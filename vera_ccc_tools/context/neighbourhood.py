@@ -26,11 +26,12 @@ class Neighbourhood:
         """Why there is no graph to go by; empty where there is. A little time is given to it."""
         until = time.monotonic() + PATIENCE
         self._update.wait(PATIENCE, cancel)
-        while (state := self._graph.state()).building and time.monotonic() < until:
+        while self._graph.building and time.monotonic() < until:
             cancel.wait(_PAUSE)
             cancel.check()
-        if state.ready:
+        if self._graph.ready:
             return ""
+        state = self._graph.state()
         if state.problem and not state.building:
             return f"The import graph could not be built: {state.problem}."
         return "The import graph is still being built."
