@@ -16,8 +16,8 @@ const TOOLS = /\bccc_(search|index|init|doctor)\b/g;
 export class Commands {
   #means;
   #hasEnded = false;
-  /** @type {AbortController | undefined} of an index run that this session waits for */
-  #indexing;
+  /** how far the index run is that a command has begun; empty where none goes on */
+  #progress = "";
 
   /** @param {Means} means */
   constructor(means) {
@@ -45,7 +45,7 @@ export class Commands {
     return {
       ccc: { description: "Show the state of the code index", run: (person) => this.#state(person) },
       "ccc-search": { description: "Search the code by meaning: /ccc-search QUERY", run: (person, said) => this.#search(person, said) },
-      "ccc-index": { description: "Build the code index or bring it up to date; again to stop it", run: (person) => this.#index(person) },
+      "ccc-index": { description: "Build the code index or bring it up to date", run: (person) => this.#index(person) },
       "ccc-init": { description: "Make this directory a project for code search: /ccc-init [force] [MODEL]", run: (person, said) => this.#init(person, said) },
       "ccc-doctor": { description: "Find out why code search does not work", run: (person) => this.#doctor(person) },
       "ccc-sync": { description: "Show what the index leaves out and why; changes nothing", run: (person) => this.#sync(person) },
@@ -57,8 +57,7 @@ export class Commands {
     const seen = await person.during("Looking at the index…", (signal) => this.#overview(person, signal));
     if (!seen) return;
     this.#means.footer.ask();
-    const run = this.#indexing ? "\nAn index run goes on; /ccc-index again stops it." : "";
-    await person.say(describe(seen) + run, seen.state === "unavailable" ? "error" : "info");
+    await person.say([describe(seen), this.#progress].filter(Boolean).join("\n"), seen.state === "unavailable" ? "error" : "info");
   }
 
   /** @type {Run} */
@@ -109,7 +108,7 @@ export class Commands {
 
   /** @param {Person} person */
   async #index(person) {
-    if (this.#indexing) return this.#stop(person, this.#indexing);
+    if (this.#progress) return person.say(this.#progress);
     const seen = await person.during("Looking at the index…", (signal) => this.#overview(person, signal));
     if (!seen) return;
     if (seen.state === "unavailable") return person.say(describe(seen), "error");
@@ -120,33 +119,26 @@ export class Commands {
     if (isNew && !(await this.#agrees(person, "Build the index for code search?", question))) return;
     const run = this.#run(person);
     if (!person.isThere) return run;
-    await person.say("Indexing. The footer shows how it goes; /ccc-index again stops it.");
+    await person.say("Indexing. The footer shows how it goes, and /ccc-index again tells more.");
   }
 
   /**
-   * An index run beside which the session goes on.
+   * An index run beside which the session goes on. There is no command that stops it: ccc's daemon
+   * would go on with it.
    * @param {Person} person
    */
   async #run(person) {
-    const stop = (this.#indexing = new AbortController());
-    const work = this.#call(person, "ccc_index", {}, { signal: stop.signal });
+    this.#progress = "Indexing.";
+    const onProgress = (/** @type {string} */ text) => void (this.#progress = text);
+    const work = this.#call(person, "ccc_index", {}, { onProgress });
     this.#means.footer.hold(work);
     try {
       await this.#tell(person, await work);
     } catch (error) {
       await this.#fail(person, error);
     } finally {
-      this.#indexing = undefined;
+      this.#progress = "";
     }
-  }
-
-  /**
-   * @param {Person} person
-   * @param {AbortController} run
-   */
-  async #stop(person, run) {
-    const agreed = await person.agrees("Stop the index run?", "What it has done so far stays in the index.");
-    if (agreed) run.abort();
   }
 
   /**

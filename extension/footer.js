@@ -72,6 +72,8 @@ export class Footer {
   }
 
   end() {
+    // The next session may be elsewhere.
+    if (this.#shown) this.#person?.setFooter(undefined);
     this.#person = undefined;
     clearTimeout(this.#timer);
   }

@@ -168,20 +168,17 @@ test("/ccc-index asks before a first index only", posix, async (t) => {
   assert.deepEqual(pi.told[1], ["Indexed /p.", "info"]);
 });
 
-test("/ccc-index answers at once; again it asks whether to stop the run, and stops it", posix, async (t) => {
+test("/ccc-index answers at once; while it runs, it and /ccc tell how far it is", posix, async (t) => {
   const pi = await host(t, { mode: "tui" });
-  pi.say({ overview: ready, hold: { method: "tools/call", until: path.join(pi.ctx.cwd, "never") } });
+  pi.say({ overview: ready, progress: "Indexing: 3 files done", hold: { method: "tools/call", until: path.join(pi.ctx.cwd, "never") } });
   await pi.type("/ccc-index");
-  assert.match(pi.told[0][0], /^Indexing/);
+  assert.match(pi.told[0][0], /^Indexing\. The footer shows/);
+  await until(() => pi.requests("tools/call").length === 1);
   await pi.type("/ccc");
-  assert.match(pi.told[1][0], /\nAn index run goes on; \/ccc-index again stops it\.$/);
-  pi.answer.confirm = false;
   await pi.type("/ccc-index");
-  assert.deepEqual(pi.requests("cancel"), []);
-  pi.answer.confirm = true;
-  await pi.type("/ccc-index");
-  await until(() => pi.told.length === 3);
-  assert.deepEqual([pi.asked.length, pi.told[2]], [2, ["The call was cancelled.", "error"]]);
+  assert.match(pi.told[1][0], /\nIndexing: 3 files done$/);
+  assert.deepEqual(pi.told[2], ["Indexing: 3 files done", "info"]);
+  assert.equal(pi.requests("tools/call").length, 1);
 });
 
 test("an index run in the footer: it goes on until the run has ended", posix, async (t) => {

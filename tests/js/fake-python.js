@@ -12,10 +12,10 @@ const log = (/** @type {object} */ entry) => appendFileSync(`${process.env.FAKE_
 function answer({ id, method, params }) {
   log({ method, params, pid: process.pid });
   const script = read();
-  if (method === "cancel" && script.hold) send({ id: params.id, error: { code: -32800, message: "cancelled" } });
   if (method === "cancel" || script.silent) return;
   const results = { status: { text: script.status }, overview: script.overview ?? NOTHING, sync: script.sync };
   const said = script.errors?.[method] ? { error: script.errors[method] } : { result: method in results ? results[method] : script.result };
+  if (script.progress && method === "tools/call") send({ method: "progress", params: { id, text: script.progress } });
   if (method === script.hold?.method) return release(script.hold.until, () => send({ id, ...said }));
   send({ id, ...said });
 }

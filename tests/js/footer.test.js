@@ -95,6 +95,13 @@ test("one that comes back later changes what the model is told", async (t) => {
   await until(() => looks.changes === 1);
 });
 
+test("the end of a session takes away what it has shown", async (t) => {
+  const { made, looks } = footer(t, [ready]);
+  await until(() => looks.footers.length === 1);
+  made.end();
+  assert.deepEqual(looks.footers, ["ccc ✓ 5,711 files", undefined]);
+});
+
 test("a session that has ended, or whose worker cannot start, shows nothing", async (t) => {
   const { made, looks } = footer(t, [seen({ state: "indexing", root: "/p" })]);
   made.end();
