@@ -81,7 +81,7 @@ export function resultRows(name, result, options, theme, terminal) {
     if (rows) return rows;
   }
   const summary = options.expanded ? undefined : SUMMARIES[name]?.(details, text);
-  if (summary === undefined) return paragraphs(text, options, theme, terminal);
+  if (summary === undefined) return paragraphs(text.split("\n"), options, theme, terminal);
   return [terminal.line(theme, [plain(summary), "toolOutput"], [hint(options), "muted", "whole"])];
 }
 
@@ -93,22 +93,22 @@ export function resultRows(name, result, options, theme, terminal) {
  * @param {Terminal} terminal
  */
 function failure(text, options, theme, terminal) {
-  const [cause, ...others] = text.split("\n");
+  const [cause, ...others] = text.trimEnd().split("\n");
+  const remedy = others.indexOf("");
   const rows = [terminal.words(theme, plain(cause), "error", "✗ ")];
-  return [...rows, ...paragraphs(others.join("\n").trimEnd(), options, theme, terminal, "  ")];
+  return [...rows, ...paragraphs(others, options, theme, terminal, { indent: "  ", first: remedy < 0 ? FIRST : remedy })];
 }
 
 /**
- * @param {string} text
+ * @param {string[]} lines
  * @param {Options} options
  * @param {Theme} theme
  * @param {Terminal} terminal
- * @param {string} [indent]
+ * @param {{indent?: string, first?: number}} [form] first: so many lines are shown before it is expanded
  * @returns {Row[]}
  */
-function paragraphs(text, options, theme, terminal, indent = "") {
-  const lines = text ? text.split("\n") : [];
-  const shown = options.expanded || lines.length <= FIRST + 1 ? lines : lines.slice(0, FIRST);
+function paragraphs(lines, options, theme, terminal, { indent = "", first = FIRST } = {}) {
+  const shown = options.expanded || lines.length <= first + 1 ? lines : lines.slice(0, first);
   const rows = shown.map((line) => terminal.words(theme, plain(line), "toolOutput", indent + depth(line)));
   const left = lines.length - shown.length;
   return left ? [...rows, terminal.line(theme, [`${indent}… ${counted(left, "more line")}${hint(options)}`, "muted"])] : rows;

@@ -122,7 +122,7 @@ test("a failure shows its cause and the remedy first", () => {
   const failed = shown("ccc_search", result, { isError: true, key: "ctrl+o" }, 100, coloured);
   assert.equal(failed.split("\n")[0], "error(✗ The project has no index yet.)");
   assert.equal(failed.split("\n")[1], "toolOutput(  Call ccc_index to build it.)");
-  assert.equal(failed.split("\n").at(-1), "muted(  … 2 more lines · ctrl+o expands)");
+  assert.equal(failed.split("\n").slice(2).join("\n"), "muted(  … 6 more lines · ctrl+o expands)");
   assert.match(shown("ccc_search", result, { isError: true, expanded: true }), /\n {2}e$/);
 });
 
