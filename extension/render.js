@@ -12,15 +12,17 @@ import { counted, plain, seconds } from "./text.js";
  * @typedef {(details: any, text: string) => string | undefined} Summary one line, where the details have what it needs
  */
 
+/** cells below which the start of a query tells nothing */
+const LEAST = 16;
 /** lines of a text that are shown before it is expanded */
 const FIRST = 5;
 
-/** @type {Record<string, (args: any) => string>} */
+/** @type {Record<string, (args: any) => unknown[]>} what is shown of a call's arguments; the first gives way to the others */
 const ARGUMENTS = {
-  ccc_search: (args) => [quote(args.query), args.path && `in ${args.path}`, ...searchOptions(args)].filter(Boolean).join(" "),
-  ccc_index: (args) => (args.background ? "in the background" : ""),
-  ccc_init: (args) => [args.force && "force", args.litellm_model, args.background && "in the background"].filter(Boolean).join(" "),
-  ccc_doctor: (args) => (args.verbose ? "verbose" : ""),
+  ccc_search: (args) => [quote(args.query), args.path && `in ${args.path}`, ...searchOptions(args)],
+  ccc_index: (args) => [args.background && "in the background"],
+  ccc_init: (args) => [args.force && "force", args.litellm_model, args.background && "in the background"],
+  ccc_doctor: (args) => [args.verbose && "verbose"],
 };
 
 /** @type {Record<string, Summary>} */
@@ -53,13 +55,15 @@ export function renderersFor(name, terminal) {
  * @returns {Row}
  */
 export function callRow(name, args, options, theme, terminal) {
-  const said = plain(ARGUMENTS[name]?.(args ?? {}));
+  const [first = "", ...others] = (ARGUMENTS[name]?.(args ?? {}) ?? []).filter(Boolean).map(plain);
+  const rest = others.map((part) => ` ${part}`).join("");
   const title = theme.fg("toolTitle", theme.bold(options.title ?? name));
   return (width) => {
-    if (!said) return [title];
+    if (!first) return [title];
+    if (options.expanded) return terminal.wrap(`${title} ${theme.fg("accent", first + rest)}`, width);
     const room = width - terminal.width(options.title ?? name) - 1;
-    if (options.expanded) return terminal.wrap(`${title} ${theme.fg("accent", said)}`, width);
-    return [`${title} ${theme.fg("accent", terminal.cut(said, room))}`];
+    const left = room - terminal.width(rest);
+    return [`${title} ${theme.fg("accent", left < LEAST ? terminal.cut(first + rest, room) : terminal.cut(first, left) + rest)}`];
   };
 }
 

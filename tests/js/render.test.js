@@ -114,6 +114,7 @@ test("a call that is still being written is shown, a long one is cut until it is
   assert.equal(call("ccc_init", { force: true, background: true }), "ccc_init force in the background");
   assert.equal(call("ccc_search", { query: "q", languages: ["py", "go"], limit: 9, offset: 5, rank: "ccc" }), 'ccc_search "q" (py, go) limit 9 from 5 ranked by ccc');
   assert.equal(call("ccc_search", { query: "x".repeat(50) }, {}, 20), 'ccc_search "xxxxxxx…');
+  assert.equal(call("ccc_search", { query: "x".repeat(50), path: "src" }, {}, 40), `ccc_search "${"x".repeat(20)}… in src`);
   assert.equal(call("ccc_search", { query: "x".repeat(20) }, { expanded: true }, 20), `ccc_search "${"x".repeat(8)}\n${"x".repeat(12)}"`);
 });
 
