@@ -140,7 +140,8 @@ def fake_worker(fake_executable: MakeExecutable, tmp_path: Path) -> FakeWorker:
             os.write(1, json.dumps({{"jsonrpc": "2.0", **message}}).encode() + b"\\n")
         calls = queue.Queue()
         def read():
-            for line in sys.stdin.buffer:
+            # Unbuffered: an end of the process must not find a buffer locked.
+            for line in open(0, "rb", buffering=0, closefd=False):
                 request = json.loads(line)
                 if request["method"] == "status":
                     send(id=request["id"], result={{"text": "a fake status"}})
