@@ -45,7 +45,7 @@ export function adapt(pi, host) {
   });
   pi.on("agent_end", (/** @type {any} */ _event, /** @type {any} */ ctx) => {
     status.refresh(ctx.cwd);
-    footer.look();
+    void status.settled().then(() => footer.look());
   });
   pi.on("before_agent_start", async (/** @type {any} */ event) => placeSection(event, await status.text()));
   pi.on("session_shutdown", () => {

@@ -119,6 +119,7 @@ export class Commands {
     if (isNew && !(await this.#agrees(person, "Build the index for code search?", question))) return;
     const run = this.#run(person);
     if (!person.isThere) return run;
+    run.catch(() => {}); // nobody waits for it
     await person.say("Indexing. The footer shows how it goes, and /ccc-index again tells more.");
   }
 

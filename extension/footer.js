@@ -178,7 +178,7 @@ export class Footer {
     this.#wasRunning = Boolean(job?.running);
     if (!hasEnded) return;
     this.#onChange();
-    if (job.line.includes(" failed: ")) void person.say(job.line, "error");
+    if (job.line.includes(" failed: ")) person.say(job.line, "error").catch(() => {});
   }
 }
 
@@ -217,7 +217,7 @@ function tellOnce(person, { state, root }) {
   const place = root ?? person.cwd;
   if (told.has(place)) return;
   told.add(place);
-  void person.say(FIRST_LINE);
+  person.say(FIRST_LINE).catch(() => {});
 }
 
 /**

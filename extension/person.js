@@ -48,7 +48,11 @@ export class Person {
 
   /** @param {string | undefined} text */
   setFooter(text) {
-    this.#ui.setStatus("ccc", text);
+    try {
+      this.#ui.setStatus("ccc", text);
+    } catch {
+      // It comes at any time: a session that has just been replaced must not end the host.
+    }
   }
 
   /**
@@ -59,7 +63,7 @@ export class Person {
   async say(text, level = "info") {
     if (this.isThere) this.#ui.notify(text, level);
     else if (level === "error") fail(text);
-    else if (this.mode === "json") this.#enter({ name: CARD, content: text });
+    else if (this.mode === "json") await this.#enter({ name: CARD, content: text });
     else await print(text);
   }
 
