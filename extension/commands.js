@@ -1,6 +1,6 @@
 /** The commands of a person. What they bring is shown to the person, and never to the model. */
 import { Person } from "./person.js";
-import { counted } from "./text.js";
+import { counted, plain } from "./text.js";
 
 /**
  * @typedef {import("./footer.js").Overview} Overview
@@ -99,7 +99,7 @@ export class Commands {
   async #init(person, said) {
     const words = said.split(/\s+/).filter(Boolean);
     const model = words.find((word) => word !== "force");
-    const question = `It writes .cocoindex_code/settings.yml in ${person.cwd} and adds .cocoindex_code to .gitignore.`;
+    const question = `It writes .cocoindex_code/settings.yml in ${plain(person.cwd)} and adds .cocoindex_code to .gitignore.`;
     if (!(await this.#agrees(person, "Make this directory a project for code search?", question))) return;
     const args = { force: words.includes("force"), ...(model && { litellm_model: model }) };
     const result = await person.during("Initializing…", (signal) => this.#call(person, "ccc_init", args, { signal }));
@@ -114,7 +114,7 @@ export class Commands {
     if (seen.state === "unavailable") return person.say(describe(seen), "error");
     if (seen.job?.running) return person.say(forPerson(seen.job.line));
     const isNew = seen.state === "none" || seen.state === "unindexed";
-    const place = seen.root ?? person.cwd;
+    const place = plain(seen.root ?? person.cwd);
     const question = `ccc reads and embeds every file that git does not ignore in the project of ${place}. In a large one that takes minutes.`;
     if (isNew && !(await this.#agrees(person, "Build the index for code search?", question))) return;
     const run = this.#run(person);
