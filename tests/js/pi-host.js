@@ -123,18 +123,20 @@ class Host {
  * @param {{mode?: string, agent?: any, older?: boolean}} [options] how the host runs, and whether it is one without entries
  */
 export async function host(t, options = {}) {
+  const before = { ...process.env };
+  /** @type {Host | undefined} */
+  let made;
+  // First, since the directory is removed next, and the fake interpreter writes to it.
+  t.after(async () => {
+    await made?.emit("session_shutdown");
+    process.env = before;
+  });
   const directory = temporary(t);
   const python = path.join(directory, "python");
   writeFileSync(python, `#!/bin/sh\nexec "${process.execPath}" "${path.join(ROOT, "tests", "js", "fake-python.js")}" "$@"\n`);
   chmodSync(python, 0o755);
-  const before = { ...process.env };
   process.env.VERA_CCC_PYTHON = python;
-  const made = new Host(directory, options);
+  made = new Host(directory, options);
   made.load();
-  t.after(async () => {
-    await made.emit("session_shutdown");
-    process.env = before;
-  });
   return made;
 }
-
