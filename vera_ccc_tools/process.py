@@ -155,7 +155,10 @@ def run(
         if child.running:
             ended = "cancel" if cancel.pressed else "deadline"
             spared = child.end_tree(spare or _spare_nothing)
-    finally:  # on Ctrl-C as well
+    except BaseException:  # Ctrl-C
+        child.end_tree(spare or _spare_nothing)
+        raise
+    finally:
         returncode, stdout, stderr = child.close()
     seconds = time.monotonic() - started
     return Finished(command.argv, ended, returncode, stdout, stderr, seconds, spared)

@@ -351,6 +351,29 @@ def test_an_interrupt_ends_the_child(tmp_path: Path) -> None:
     until(lambda: not alive(child), 2.0)
 
 
+@needs_sessions
+def test_an_interrupt_ends_the_descendants_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "pid"
+    code = starting(path, own_session=True, then="threading.Event().wait(600)")
+
+    def interrupted(_seconds: float | None) -> None:
+        pid_in(path)
+        raise KeyboardInterrupt
+
+    started = process._Child.__init__
+
+    def start(child: process._Child, command: Command) -> None:
+        started(child, command)
+        monkeypatch.setattr(child.stopped, "wait", interrupted)
+
+    monkeypatch.setattr(process._Child, "__init__", start)
+    with pytest.raises(KeyboardInterrupt):
+        run(python(code), deadline=20)
+    until(lambda: not alive(pid_in(path)), 1.0)
+
+
 def test_a_stuck_reader_is_given_up_without_an_error(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     sink = streams.Sink(os.fdopen(reading, "rb", buffering=0), 10, keep_rest=True)
