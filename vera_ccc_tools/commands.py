@@ -154,7 +154,7 @@ def init(options: argparse.Namespace) -> int:
     """Set the project up for an agent, or undo that."""
     from vera_ccc_tools.context import init
 
-    directory = project.working_directory(Path(options.dir).absolute())
+    directory = _directory(options.dir)
     live = Live(Terminal(sys.stderr))
     if not options.remove:
         live.hint("Checking that the server starts …")
@@ -207,7 +207,7 @@ def tools(_options: argparse.Namespace) -> int:
 
 def mcp(options: argparse.Namespace) -> int:
     """Serve the MCP front, whose dependencies are an extra."""
-    directory = project.working_directory(Path(options.dir).absolute())
+    directory = _directory(options.dir)
     try:
         from vera_ccc_tools.context import server
     except ImportError as error:
@@ -226,6 +226,23 @@ def worker(_options: argparse.Namespace) -> int:
     return worker.main()
 
 
+def _directory(named: str) -> Path:
+    """The directory that an option names.
+
+    Raises:
+        Failure: ``bad_directory``.
+    """
+    try:
+        path = Path(named).absolute()
+    except OSError as error:
+        raise Failure(
+            "bad_directory",
+            f"The current directory cannot be used: {error.strerror}.",
+            "Change to one that exists.",
+        ) from error
+    return project.working_directory(path)
+
+
 def _silence(_text: str) -> None:
     """Tell nobody."""
 
@@ -240,7 +257,7 @@ def _run(
     progress: Callable[[str], None] = _silence,
 ) -> Any:
     """Run *run* for the directory that the options name; Ctrl-C stops it as a cancel does."""
-    cwd = project.working_directory(Path(options.cwd).absolute())
+    cwd = _directory(options.cwd)
     session = Session()
     task = Task(lambda cancel: run(session, Call(cwd, cancel, progress)))
     try:
