@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 from vera_ccc_tools import __version__
 from vera_ccc_tools.errors import Failure
-from vera_ccc_tools.terminal import Terminal
+from vera_ccc_tools.terminal import Terminal, reopen_closed
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb; the exit code."""
     argv = list(sys.argv[1:] if argv is None else argv)
     try:
+        reopen_closed()
         if argv in (["--version"], ["-V"]):  # without the rest: it shows how fast a start is
             Terminal(sys.stdout).write(f"{__version__}\n")
             return 0
@@ -24,6 +25,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         from vera_ccc_tools import command_line
 
         return command_line.failed(failure)
+    except KeyboardInterrupt:  # while it is still being imported
+        return 130
 
 
 if __name__ == "__main__":

@@ -59,6 +59,8 @@ def main(argv: Sequence[str]) -> int:
         return _find_and_run(argv)
     except Failure as failure:
         environments.say(str(failure))
+    except KeyboardInterrupt:
+        return 130
     return 1
 
 
@@ -79,7 +81,7 @@ def become(argv: Sequence[str]) -> None:
         Failure: ``cannot_run`` when there is no such executable.
     """
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError):
+        with suppress(OSError, AttributeError):  # there is none when it was closed
             stream.flush()
     try:
         if os.name == "posix":

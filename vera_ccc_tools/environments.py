@@ -48,7 +48,7 @@ _ONCE = "Try again when the package index can be reached; it is needed only this
 
 def say(text: str) -> None:
     """Tell the user something, on standard error: standard output belongs to the verb."""
-    with suppress(OSError):
+    with suppress(OSError, AttributeError):  # there is none when it was closed
         sys.stderr.write(f"vera-ccc-tools: {text}\n")
         sys.stderr.flush()
 

@@ -13,6 +13,7 @@ import threading
 import time
 import unicodedata
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TextIO
 
 from vera_ccc_tools.errors import Failure
@@ -77,6 +78,22 @@ class Terminal:
             return text
         codes = ";".join(_CODES[name] for name in names)
         return f"\x1b[{codes}m{text}\x1b[0m"
+
+
+def reopen_closed() -> None:
+    """Let each standard stream that whoever started us has closed lead nowhere.
+
+    Its number would else go to the next file that is opened, and with it what others print.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            with suppress(OSError):
+                null = os.open(os.devnull, os.O_RDWR)
+                if null != number:
+                    os.dup2(null, number)
+                    os.close(null)
+                mode = "w" if number else "r"
+                setattr(sys, name, os.fdopen(number, mode, encoding="utf-8"))
 
 
 def _forget(stream: TextIO) -> None:

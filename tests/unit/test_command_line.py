@@ -8,6 +8,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -276,6 +277,68 @@ def test_an_output_that_cannot_be_written_ends_with_1(verb: list[str], tmp_path:
         )
     assert child.returncode == 1
     assert child.stderr == b"The output cannot be written: No space left on device.\n"
+
+
+@pytest.mark.skipif(not POSIX, reason="only a shell closes streams")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(("verb", "code"), [("worker", 0), ("tools", 0), ("search", 2)])
+def test_a_closed_stream_is_an_empty_one(closed: str, verb: str, code: int) -> None:
+    program = shlex.join([sys.executable, str(ROOT / "vera_ccc_tools/bootstrap.py"), verb])
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{program} {closed}"],
+        env=os.environ | {"VERA_CCC_PYTHON": sys.executable},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == code
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not POSIX, reason="Windows keeps a directory that somebody is in")
+@pytest.mark.parametrize("verb", ["search x", "index", "status", "sync", "init", "mcp"])
+def test_a_current_directory_that_is_gone_is_told(tmp_path: Path, verb: str) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    program = shlex.join([sys.executable, str(ROOT / "vera_ccc_tools/bootstrap.py")])
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'cd "$1" && rmdir "$1" && exec {program} {verb}', "sh", str(gone)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == (
+        b"The current directory cannot be used: No such file or directory.\n"
+        b"Change to one that exists.\n"
+    )
+
+
+@pytest.mark.parametrize("module", ["command_line", "commands"])
+def test_ctrl_c_before_a_verb_runs_is_no_error_either(module: str) -> None:
+    code = f"""
+        import sys
+        from vera_ccc_tools import bootstrap
+
+        class Interrupted:
+            def find_spec(self, name, path, target=None):
+                if name == "vera_ccc_tools.{module}":
+                    raise KeyboardInterrupt
+
+        sys.meta_path.insert(0, Interrupted())
+        sys.exit(bootstrap.main(["--here", "status"]))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
 @pytest.mark.skipif(not POSIX, reason="a console's Ctrl-C cannot be sent to one process alone")
