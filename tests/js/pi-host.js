@@ -65,7 +65,8 @@ class Host {
   /** @returns {any[]} what the fake interpreter has seen */
   get log() {
     if (!existsSync(`${this.#script}.log`)) return [];
-    return readFileSync(`${this.#script}.log`, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+    const lines = readFileSync(`${this.#script}.log`, "utf8").split("\n");
+    return lines.slice(0, -1).map((line) => JSON.parse(line)); // the last one may be half written
   }
 
   get statusCalls() {
