@@ -147,7 +147,7 @@ def _packages(directory: Path) -> str:
 
 def _named(value: str) -> str:
     """The interpreter that VERA_CCC_PYTHON names: a path, or a name to look up."""
-    path = Path(value).expanduser()
+    path = Path(os.path.expanduser(value))  # noqa: PTH111 - Path's one raises
     found = str(path) if path.is_absolute() else None
     if path.name == value:
         found = next(environments.find([value]), None)

@@ -53,14 +53,21 @@ def say(text: str) -> None:
         sys.stderr.flush()
 
 
+def home() -> Path:
+    """The user's home directory; for a user without one the root, as containers have it."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path(os.sep)
+
+
 def cache_directory() -> Path:
     """Where this project keeps what it can make again."""
-    home = Path.home()
     if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local"
+        base = os.environ.get("LOCALAPPDATA") or home() / "AppData" / "Local"
     else:
-        library = home / "Library" / "Caches"
-        usual = library if sys.platform == "darwin" else home / ".cache"
+        library = home() / "Library" / "Caches"
+        usual = library if sys.platform == "darwin" else home() / ".cache"
         base = os.environ.get("XDG_CACHE_HOME") or usual
     return Path(base) / "vera-ccc-tools"
 

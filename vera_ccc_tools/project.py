@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from vera_ccc_tools import environments
 from vera_ccc_tools.errors import Failure, shorten
 
 DIRECTORY = ".cocoindex_code"
@@ -70,7 +71,7 @@ def find_repository(cwd: Path) -> Path | None:
     The rule is ccc's (``find_parent_with_marker``), with links in the home's path resolved.
     """
     root = find_git_root(cwd)
-    home = Path(os.path.realpath(Path.home()))
+    home = Path(os.path.realpath(environments.home()))
     return None if root is None or home.is_relative_to(root) else root
 
 
@@ -107,8 +108,8 @@ def user_directory(environ: Mapping[str, str] | None = None) -> Path:
     named = environ.get("COCOINDEX_CODE_DIR")
     if named:
         return Path(named)
-    home = environ.get("USERPROFILE" if os.name == "nt" else "HOME")
-    return (Path(home) if home else Path.home()) / DIRECTORY
+    named = environ.get("USERPROFILE" if os.name == "nt" else "HOME")
+    return (Path(named) if named else environments.home()) / DIRECTORY
 
 
 def global_settings_path(environ: Mapping[str, str] | None = None) -> Path:

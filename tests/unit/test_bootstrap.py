@@ -111,7 +111,7 @@ def test_a_named_python_without_the_dependencies_is_told_what_it_lacks(
     assert "pathspec" in said
 
 
-@pytest.mark.parametrize("value", ["python9.9", "./python3", "bin/python3"])
+@pytest.mark.parametrize("value", ["python9.9", "./python3", "bin/python3", "~nobody9/python3"])
 def test_a_named_python_that_is_not_there_is_quoted(
     monkeypatch: pytest.MonkeyPatch, value: str
 ) -> None:

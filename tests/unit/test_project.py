@@ -8,7 +8,7 @@ import pytest
 
 from core_helpers import environment
 from helpers import POSIX, write_file
-from vera_ccc_tools import project
+from vera_ccc_tools import environments, project
 from vera_ccc_tools.errors import Failure
 
 needs_links = pytest.mark.skipif(not POSIX, reason="links need a right of their own on Windows")
@@ -102,6 +102,24 @@ def test_a_directory_by_way_of_a_link_is_resolved(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     assert project.working_directory(tmp_path / "link") == (tmp_path / "real").resolve()
+
+
+@pytest.mark.skipif(not POSIX, reason="Windows always knows a home directory")
+def test_a_user_without_a_home_directory_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pwd
+
+    def nobody(uid: int) -> pwd.struct_passwd:
+        raise KeyError(uid)
+
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    for name in ("HOME", "XDG_CACHE_HOME", "COCOINDEX_CODE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    write_file(tmp_path / ".git" / "HEAD", "")
+    assert project.find_repository(tmp_path) == tmp_path
+    assert project.user_directory({}) == Path("/.cocoindex_code")
+    assert environments.cache_directory().is_relative_to("/")
 
 
 def test_what_cannot_be_looked_at_is_no_file() -> None:

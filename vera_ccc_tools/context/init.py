@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vera_ccc_tools import project
+from vera_ccc_tools import environments, project
 from vera_ccc_tools.context import blocks, guidance, json_edit, launch, terseness, toml_edit
 from vera_ccc_tools.context.agents import AGENTS, SERVER, Agent
 from vera_ccc_tools.context.changes import Change, Files, apply
@@ -169,7 +169,7 @@ def _is_set_up(files: Files, agent: Agent) -> bool:
 
 
 def _check_home(directory: Path) -> None:
-    if directory == Path(os.path.realpath(Path.home())):
+    if directory == Path(os.path.realpath(environments.home())):
         raise Failure(
             "home_directory",
             f"{shorten(str(directory))} is your home directory, where agents keep what is for all "
