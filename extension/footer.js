@@ -3,7 +3,9 @@
  * looks when something may have changed, and again and again only while an index run goes on.
  */
 import { existsSync } from "node:fs";
+import os from "node:os";
 import path from "node:path";
+import { isFirstTime } from "./once.js";
 import { counted } from "./text.js";
 
 /**
@@ -34,6 +36,7 @@ export class Footer {
   #worker;
   #period;
   #onChange;
+  #env = process.env;
   /** @type {Person | undefined} undefined before a session, after it, and where nobody sees it */
   #person;
   /** @type {NodeJS.Timeout | undefined} */
@@ -68,6 +71,7 @@ export class Footer {
   begin(person, env = process.env) {
     const isOff = OFF.has((env.VERA_CCC_FOOTER ?? "").trim().toLowerCase());
     this.#person = person.isThere && !isOff ? person : undefined;
+    this.#env = env;
     this.look();
   }
 
@@ -146,7 +150,7 @@ export class Footer {
     if (this.#seen?.state === "unavailable" && seen.state !== "unavailable") this.#onChange();
     this.#seen = seen;
     this.#tellOfJob(person, seen);
-    if (!this.#isAsked) tellOnce(person, seen);
+    if (!this.#isAsked) tellOnce(person, seen, this.#env);
   }
 
   #wait() {
@@ -207,24 +211,24 @@ function activity({ job, progress, files }) {
 }
 
 /**
- * Say once in this process what a project without an index needs; a reload does not say it again.
+ * Say once what a project without an index needs; no later session says it again.
  * @param {Person} person
  * @param {Overview} seen
+ * @param {NodeJS.ProcessEnv} env
  */
-function tellOnce(person, { state, root }) {
-  if (state !== "unindexed" && !(state === "none" && isInRepository(person.cwd))) return;
-  const told = (/** @type {any} */ (globalThis)[Symbol.for("vera-ccc-tools.told")] ??= new Set());
-  const place = root ?? person.cwd;
-  if (told.has(place)) return;
-  told.add(place);
+function tellOnce(person, { state, root }, env) {
+  const place = state === "none" ? repositoryOf(person.cwd) : root;
+  if (!place || (state !== "unindexed" && state !== "none") || !isFirstTime(place, env)) return;
   person.say(FIRST_LINE).catch(() => {});
 }
 
 /**
+ * The repository that `ccc_index` would make a project of; never the home directory's own.
  * @param {string} directory
- * @returns {boolean}
+ * @returns {string | undefined}
  */
-function isInRepository(directory) {
+function repositoryOf(directory) {
   const above = path.dirname(directory);
-  return existsSync(path.join(directory, ".git")) || (above !== directory && isInRepository(above));
+  if (directory === os.homedir() || above === directory) return undefined;
+  return existsSync(path.join(directory, ".git")) ? directory : repositoryOf(above);
 }

@@ -34,9 +34,9 @@ test("the footer tells the state of the index, and nothing where nobody made a p
  * A footer with a worker that answers by a list, the last answer again and again, and what a person saw of it.
  * @param {import("node:test").TestContext} t
  * @param {any[]} answers errors are thrown
- * @param {{env?: object, mode?: string, cwd?: string}} [options]
+ * @param {{env?: object, mode?: string, cwd?: string, cache?: string}} [options]
  */
-function footer(t, answers, { env = {}, mode = "rpc", cwd = temporary(t) } = {}) {
+function footer(t, answers, { env = {}, mode = "rpc", cwd = temporary(t), cache = temporary(t) } = {}) {
   const looks = /** @type {any} */ ({ footers: [], told: [], changes: 0, count: 0 });
   const worker = { request: async () => {
     looks.count += 1;
@@ -47,7 +47,7 @@ function footer(t, answers, { env = {}, mode = "rpc", cwd = temporary(t) } = {})
   const person = { cwd, isThere: mode === "rpc", setFooter: (/** @type {any} */ text) => looks.footers.push(text), say: async (/** @type {any} */ ...words) => looks.told.push(words) };
   const made = new Footer(/** @type {any} */ (worker), () => (looks.changes += 1), { first: 1, most: 1, failures: 6 });
   t.after(() => made.end());
-  made.begin(/** @type {any} */ (person), env);
+  made.begin(/** @type {any} */ (person), { XDG_CACHE_HOME: cache, LOCALAPPDATA: cache, ...env });
   return { made, looks, person };
 }
 
@@ -124,12 +124,41 @@ test("where nobody sees it, nothing is asked", async (t) => {
   assert.equal(footer(t, [unindexed], { mode: "print" }).looks.count, 0);
 });
 
-test("a project without an index gets its line once, whatever is loaded anew", async (t) => {
-  const cwd = temporary(t);
-  for (const expected of [1, 0]) {
-    const { looks } = footer(t, [seen({ ...unindexed, root: cwd })], { cwd });
+test("a project without an index gets its line once, in this session and in all later ones", async (t) => {
+  const cache = temporary(t);
+  const lines = async (/** @type {string} */ root) => {
+    const { looks } = footer(t, [seen({ ...unindexed, root })], { cwd: root, cache });
     await until(() => looks.footers.length === 1);
-    assert.deepEqual(looks.told.map(([text]) => /\/ccc-index builds one/.test(text)), Array(expected).fill(true));
+    return looks.told.filter((/** @type {string[]} */ [text]) => /\/ccc-index builds one/.test(text)).length;
+  };
+  const later = () => delete (/** @type {any} */ (globalThis)[Symbol.for("vera-ccc-tools.said")]);
+  const [one, other] = [temporary(t), temporary(t)];
+  assert.deepEqual([await lines(one), await lines(one), later() && (await lines(one)), await lines(other)], [1, 0, 0, 1]);
+});
+
+test("a home directory that is a repository is no project to be", async (t) => {
+  const home = temporary(t);
+  const cwd = path.join(home, "notes");
+  mkdirSync(path.join(home, ".git"));
+  mkdirSync(cwd);
+  const variable = process.platform === "win32" ? "USERPROFILE" : "HOME";
+  const before = process.env[variable];
+  t.after(() => (process.env[variable] = before));
+  process.env[variable] = home;
+  const { looks } = footer(t, [NOTHING], { cwd });
+  await until(() => looks.count === 1);
+  await Promise.resolve();
+  assert.deepEqual(looks.told, []);
+});
+
+test("where the cache cannot be written the line is said once in a process", async (t) => {
+  const root = temporary(t);
+  const cache = path.join(root, "file");
+  writeFileSync(cache, "");
+  for (const expected of [1, 0]) {
+    const { looks } = footer(t, [seen({ ...unindexed, root })], { cwd: root, cache });
+    await until(() => looks.footers.length === 1);
+    assert.equal(looks.told.length, expected);
   }
 });
 
