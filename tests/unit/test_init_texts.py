@@ -160,6 +160,11 @@ def test_what_python_takes_for_no_json_is_none_here(text: str) -> None:
             parse(text, comments=False)
 
 
+def test_a_number_of_any_length_is_no_error() -> None:
+    text = '{"a": -' + "9" * 5000 + "}"
+    assert json_edit.remove(json_edit.put(text, STRICT, ENTRY), STRICT) == text
+
+
 def test_a_new_file_is_two_space_json_and_goes_when_nothing_else_is_in_it() -> None:
     text = json_edit.put(None, STRICT, ENTRY)
     assert text == json.dumps({"mcpServers": {"cce": ENTRY}}, indent=2) + "\n"
@@ -304,6 +309,8 @@ def test_an_assignment_that_the_user_took_out_of_the_table_comes_back() -> None:
         ("[mcp_servers]\ncce = 1", "mcp_servers.cce is no table there"),
         ("mcp_servers = {a = {}}", "is no TOML: Cannot"),
         ("[mcp_servers.cce]\nurl = 'x'", "has a server cce that init did not put there"),
+        ("a = " + "9" * 5000, "is no TOML: Exceeds the limit"),
+        (".".join("a" * 5000) + " = 1", "cannot be edited"),
         ("mcp_servers.cce = {command = 'vera-ccc', args = ['mcp']}", "cannot be edited"),
     ],
 )
@@ -375,8 +382,9 @@ def test_broken_markers_are_refused_with_their_lines(text: str, says: str) -> No
     assert "run init again" in caught.value.hint
 
 
-def test_a_file_that_is_not_utf_8_is_refused_with_the_line() -> None:
+@pytest.mark.parametrize("data", [b"a\nb\xff", b"a\n\0b\0"])
+def test_a_file_that_is_not_utf_8_is_refused_with_the_line(data: bytes) -> None:
     with pytest.raises(Failure) as caught:
-        blocks.decode(b"a\nb\xff", "CLAUDE.md")
+        blocks.decode(data, "CLAUDE.md")
     assert caught.value.code == "not_utf8"
     assert caught.value.message.startswith("CLAUDE.md, line 2: the file is not UTF-8")

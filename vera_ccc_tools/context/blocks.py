@@ -30,6 +30,8 @@ def decode(data: bytes, name: str) -> str:
         Failure: ``not_utf8``.
     """
     try:
+        if b"\0" in data:  # UTF-16 of ASCII is UTF-8 as well
+            raise UnicodeDecodeError("utf-8", data, data.index(b"\0"), len(data), "NUL")  # noqa: TRY301
         return data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from vera_ccc_tools.context.blocks import line_number
@@ -80,7 +81,8 @@ def plain(text: str, value: Value) -> Any:
         return tuple((member.name, plain(text, member.value)) for member in value.members)
     if value.items is not None:
         return [plain(text, item) for item in value.items]
-    return json.loads(text[value.start : value.end])
+    # Of integers Python reads but so many digits.
+    return json.loads(text[value.start : value.end], parse_int=Decimal)
 
 
 def skip(text: str, at: int) -> int:
