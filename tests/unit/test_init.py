@@ -271,6 +271,18 @@ def test_the_configuration_of_another_agent_that_cannot_be_read_counts_as_set_up
     assert set(snapshot(root)) == {".cursor/mcp.json", "AGENTS.md", ".gitignore"}
 
 
+@pytest.mark.parametrize("agent", ["claude", "codex"])
+def test_what_another_engine_of_that_name_needs_stays(git_repo: MakeRepository, agent: str) -> None:
+    block = f"{guidance.BEGIN}\ntheirs\n{guidance.END}\n"
+    server = '{"mcpServers": {"cce": {"command": "cce", "args": ["mcp"]}}}'
+    files = {".mcp.json": server, ".cursor/mcp.json": server, "CLAUDE.md": block}
+    root = git_repo({**files, "AGENTS.md": block, ".gitignore": f"{init.IGNORED}\n"})
+    before = snapshot(root)
+    report = init.take_out(root, agent)
+    assert not any(change.differs for change in report.changes)
+    assert snapshot(root) == before
+
+
 def test_undoing_where_nothing_was_done_says_so_and_changes_nothing(tmp_path: Path) -> None:
     write_file(tmp_path / "CLAUDE.md", "# Mine\n")
     report = init.take_out(tmp_path, "claude")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,8 @@ import pytest
 from helpers import POSIX, ROOT, write_file
 from vera_ccc_tools import replacing
 from vera_ccc_tools.context import guidance, init, launch
-from vera_ccc_tools.context.changes import Change, Files, apply
+from vera_ccc_tools.context.agents import AGENTS
+from vera_ccc_tools.context.changes import Change, Files, apply, exclusive
 from vera_ccc_tools.errors import Failure
 
 
@@ -74,6 +77,106 @@ def test_a_link_that_leads_nowhere_yet_gets_its_file_and_loses_it_again(tmp_path
     assert not (tmp_path / "notes.md").exists()
 
 
+@pytest.mark.usefixtures("started")
+@pytest.mark.skipif(not POSIX, reason="links are POSIX's")
+def test_instructions_that_pi_finds_under_two_names_can_be_undone(tmp_path: Path) -> None:
+    write_file(tmp_path / "AGENTS.md", "# Mine\n")
+    (tmp_path / "CLAUDE.md").symlink_to("AGENTS.md")
+    before = snapshot(tmp_path)
+    init.set_up(tmp_path, "pi")
+    init.take_out(tmp_path, "pi")
+    assert snapshot(tmp_path) == before
+    assert (tmp_path / "CLAUDE.md").is_symlink()
+
+
+@pytest.mark.usefixtures("started")
+def test_a_name_in_other_letters_is_the_same_file_where_the_system_says_so(tmp_path: Path) -> None:
+    init.set_up(tmp_path, "codex")
+    init.set_up(tmp_path, "pi")
+    if not (tmp_path / "AGENTS.MD").exists():
+        (tmp_path / "AGENTS.MD").hardlink_to(tmp_path / "AGENTS.md")
+    changed = [change.path for change in init.take_out(tmp_path, "pi").changes]
+    assert changed == [".pi/mcp.json"]
+
+
+@pytest.mark.usefixtures("started")
+@pytest.mark.skipif(not POSIX, reason="links are POSIX's")
+def test_a_directory_behind_a_link_stays_when_it_becomes_empty(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir()
+    (tmp_path / ".cursor").symlink_to("shared")
+    init.set_up(tmp_path, "cursor")
+    init.take_out(tmp_path, "cursor")
+    assert (tmp_path / "shared").is_dir()
+    assert snapshot(tmp_path) == {}
+
+
+@pytest.mark.usefixtures("started")
+@pytest.mark.skipif(not POSIX, reason="pipes in directories are POSIX's")
+@pytest.mark.parametrize("name", [".mcp.json", "CLAUDE.md"])
+def test_what_is_no_regular_file_is_refused_and_not_waited_for(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(Failure, match="cannot be read: it is no regular file"):
+        init.set_up(tmp_path, "claude")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.usefixtures("started")
+def test_inits_at_the_same_time_all_succeed(tmp_path: Path) -> None:
+    names = [*AGENTS] * 4
+    with ThreadPoolExecutor(len(names)) as pool:
+        list(pool.map(lambda name: init.set_up(tmp_path, name), names))
+    made = snapshot(tmp_path)
+    for name in AGENTS:
+        init.set_up(tmp_path, name)
+    assert snapshot(tmp_path) == made
+    assert set(made) == {"CLAUDE.md", "AGENTS.md", *(each.config for each in AGENTS.values())}
+
+
+@pytest.mark.usefixtures("started")
+def test_an_init_that_holds_the_lock_for_ever_is_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vera_ccc_tools.context.changes.LOCK_SECONDS", 0.1)
+    with exclusive(), pytest.raises(Failure, match=r"init\.lock' for 0\.1 s") as caught:
+        init.set_up(tmp_path, "claude")
+    assert caught.value.code == "init_locked"
+    assert snapshot(tmp_path) == {}
+
+
+@pytest.mark.usefixtures("started")
+def test_an_init_without_a_place_for_its_lock_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(
+        "XDG_CACHE_HOME" if POSIX else "LOCALAPPDATA", str(write_file(tmp_path / "x", ""))
+    )
+    init.set_up(tmp_path, "claude")
+    assert set(snapshot(tmp_path)) == {"x", "CLAUDE.md", ".mcp.json"}
+
+
+@pytest.mark.usefixtures("started")
+def test_what_a_killed_init_has_left_goes_with_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_file(tmp_path / "CLAUDE.md", "# Mine\n")
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", _killed)
+        patched.setattr(Path, "unlink", _killed)
+        with pytest.raises(_Killed):
+            init.set_up(tmp_path, "claude")
+    assert len(snapshot(tmp_path)) == 3
+    init.set_up(tmp_path, "claude")
+    assert set(snapshot(tmp_path)) == {"CLAUDE.md", ".mcp.json"}
+
+
+class _Killed(BaseException):
+    """The end of a process, as far as one can be played."""
+
+
+def _killed(*_given: object, **_more: object) -> None:
+    raise _Killed
+
+
 @pytest.fixture
 def changes(tmp_path: Path) -> Iterator[tuple[Files, list[Change]]]:
     """Three changes: one file that is made, one that is edited, one that goes."""
@@ -108,6 +211,25 @@ def test_a_file_that_changed_meanwhile_undoes_everything(
     assert caught.value.code == "file_changed"
     assert snapshot(files.directory) == before
     assert not (files.directory / "new").exists()
+
+
+def test_what_was_written_over_ours_meanwhile_is_not_undone(
+    changes: tuple[Files, list[Change]],
+) -> None:
+    files, wanted = changes
+    late = Change("edited", b"not so", b"after")
+    replace = Path.replace
+
+    def replaced(path: Path, target: Path) -> Path:
+        done = replace(path, target)
+        write_file(target, "theirs")
+        return done
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Path, "replace", replaced)
+        with pytest.raises(Failure, match="edited was changed by another program"):
+            apply(files, [wanted[0], late])
+    assert (files.directory / "new" / "deep" / "made").read_text() == "theirs"
 
 
 def test_a_disk_that_is_full_undoes_everything(

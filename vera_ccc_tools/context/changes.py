@@ -1,18 +1,24 @@
-"""Files of a project as they are and as they shall be; all are written, or none."""
+"""Files of a project as they are and as they shall be; all are written, or none.
+
+One init at a time reads and writes, and it clears away what a killed one has left.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from vera_ccc_tools import replacing
+from vera_ccc_tools import environments, replacing
 from vera_ccc_tools.context import blocks
 from vera_ccc_tools.errors import Failure, shorten
 
+LOCK_SECONDS = 30.0
+"""How long to wait for another init, which holds its lock for some milliseconds."""
 _TEMPORARY = ".vera-ccc-init-"
 
 
@@ -68,21 +74,62 @@ class Files:
         """The file itself where *name* is a link."""
         return Path(os.path.realpath(self.directory / name))
 
+    def identity(self, name: str) -> tuple[int, int]:
+        """What the file *name* is known by, whatever links or letter cases lead to it."""
+        found = (self.directory / name).stat()
+        return found.st_dev, found.st_ino
+
     def change(self, name: str, text: str | None) -> Change:
         """The change that makes *text* of the file *name*."""
         return Change(name, self.data(name), None if text is None else text.encode())
 
 
+@contextmanager
+def exclusive() -> Iterator[None]:
+    """Keep other inits of this user away, to read, plan and `apply`.
+
+    The lock is no file of the project, where git would see it. Where there is no place for it, or
+    no locks, it goes on without: each file is looked at again before it is written.
+
+    Raises:
+        Failure: ``init_locked`` after `LOCK_SECONDS`.
+    """
+    from filelock import FileLock, Timeout
+
+    path = environments.cache_directory() / "init.lock"
+    lock = FileLock(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=LOCK_SECONDS)
+    except Timeout as error:
+        raise Failure(
+            "init_locked",
+            f"Another init has held {shorten(str(path))} for {LOCK_SECONDS:g} s.",
+            "Try again when it is done.",
+        ) from error
+    except (OSError, NotImplementedError):
+        pass
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            lock.release()
+
+
 def apply(files: Files, changes: Iterable[Change]) -> None:
     """Write what differs: all texts beside their places first, so that little can fail after.
 
-    A link stays a link, a mode stays as it is. A directory that becomes empty goes too.
+    A link stays a link, a mode stays as it is. A directory that becomes empty goes too. For who
+    holds `exclusive`.
 
     Raises:
         Failure: ``cannot_write``, or ``file_changed`` when another program wrote one meanwhile;
             all files are as they were.
     """
     steps = [_Step(change, files.target(change.path)) for change in changes if change.differs]
+    for step in steps:
+        for left in step.target.parent.glob(f"{_TEMPORARY}*.tmp"):
+            _quietly(left.unlink)
     with ExitStack() as undo:
         prepared = []
         for step in steps:
@@ -93,9 +140,10 @@ def apply(files: Files, changes: Iterable[Change]) -> None:
                 step.commit(temporary, undo)
         undo.pop_all()
     for step in steps:
-        if step.change.after is None and step.target.parent != files.target("."):
-            with suppress(OSError):
-                step.target.parent.rmdir()
+        parent = (files.directory / step.change.path).parent
+        # Behind a link it is a directory of the user's.
+        if step.change.after is None and step.target.parent == parent != files.directory:
+            _quietly(parent.rmdir)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +183,8 @@ class _Step:
         replacing.sync_directory(self.target.parent)
 
     def restore(self) -> None:
+        if _read(self.target, self.change.path) != self.change.after:
+            return  # it has been written since
         if self.change.before is None:
             self.target.unlink()
         else:
@@ -155,6 +205,9 @@ class _Step:
 
 def _read(path: Path, name: str) -> bytes | None:
     try:
+        # To read a pipe is to wait, and a device is nothing to be replaced.
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file")  # noqa: TRY301
         return path.read_bytes()
     except FileNotFoundError:
         return None
@@ -173,5 +226,5 @@ def _missing(directory: Path) -> Iterator[Path]:
 
 
 def _quietly(function: Callable[[], object]) -> None:
-    with suppress(OSError):
+    with suppress(OSError, Failure):
         function()

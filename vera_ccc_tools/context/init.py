@@ -6,7 +6,7 @@ All files are planned first and written only then: when one is refused, none is 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from vera_ccc_tools import environments, project
 from vera_ccc_tools.context import blocks, guidance, json_edit, launch, terseness, toml_edit
 from vera_ccc_tools.context.agents import AGENTS, SERVER, Agent
-from vera_ccc_tools.context.changes import Change, Files, apply
+from vera_ccc_tools.context.changes import Change, Files, apply, exclusive
 from vera_ccc_tools.errors import Failure, shorten
 from vera_ccc_tools.git import Git, GitMissing, NotAWorkTree
 
@@ -63,13 +63,13 @@ def set_up(directory: Path, name: str) -> Report:
     start = launch.find()
     entry = agent.entry(start.command, start.args, directory)
     _check_words([entry["command"], *entry["args"]])
-    files = Files(directory)
-    planned = list(plan(files, agent, entry))
-    if _lacks_rule(directory):
-        planned.append(plan_rule(files))
+    planned = _planned(Files(directory), agent, entry)
     if any(change.differs for change in planned):
         launch.check(start, directory)
-        apply(files, planned)
+        with exclusive():
+            files = Files(directory)
+            planned = _planned(files, agent, entry)
+            apply(files, planned)
     return Report(agent, directory, tuple(planned), tuple(_next(directory, agent, start)))
 
 
@@ -80,12 +80,18 @@ def take_out(directory: Path, name: str) -> Report:
         Failure: as `set_up` does.
     """
     agent, files = AGENTS[name], Files(directory)
-    planned = list(plan_removal(files, agent))
-    apply(files, planned)
+    with exclusive():
+        planned = list(plan_removal(files, agent))
+        apply(files, planned)
     return Report(agent, directory, tuple(planned), ())
 
 
 # --- plans ------------------------------------------------------------------------------------
+
+
+def _planned(files: Files, agent: Agent, entry: json_edit.Entry) -> list[Change]:
+    rule = [plan_rule(files)] if _lacks_rule(files.directory) else []
+    return [*plan(files, agent, entry), *rule]
 
 
 def plan(files: Files, agent: Agent, entry: json_edit.Entry) -> Iterator[Change]:
@@ -113,12 +119,14 @@ def plan_removal(files: Files, agent: Agent) -> Iterator[Change]:
     text = files.text(agent.config)
     if text is not None:
         yield files.change(agent.config, form.remove(text, _place(agent)))
-    others = [other for other in AGENTS.values() if other is not agent and _is_set_up(files, other)]
-    needed = [files.target(_instructions(files, other)) for other in others]
+    others = [other for other in AGENTS.values() if _keeps(files, other, agent)]
+    names = [_instructions(files, other) for other in others]
+    done = {files.identity(name) for name in names if files.data(name) is not None}
     for name in agent.instructions:
         text = files.text(name)
-        if text is None or files.target(name) in needed:
+        if text is None or files.identity(name) in done:
             continue
+        done.add(files.identity(name))
         span = blocks.find_marked(text, guidance.BEGIN, guidance.END, name)
         if span is not None:
             yield files.change(name, blocks.cut(text, span, gap=True))
@@ -135,8 +143,10 @@ def _without_rule(files: Files) -> Iterator[Change]:
         yield Change(IGNORE, data, None if rest is None else rest.encode(_BYTES))
 
 
-def _place(agent: Agent) -> json_edit.Place:
-    return json_edit.Place(agent.config, agent.servers, SERVER, agent.comments, launch.is_ours)
+def _place(
+    agent: Agent, is_ours: Callable[[json_edit.Entry], bool] = launch.is_ours
+) -> json_edit.Place:
+    return json_edit.Place(agent.config, agent.servers, SERVER, agent.comments, is_ours)
 
 
 def _instructions(files: Files, agent: Agent) -> str:
@@ -155,12 +165,17 @@ def _with_block(text: str | None, name: str) -> str:
     return blocks.replace(text, span, body)
 
 
-def _is_set_up(files: Files, agent: Agent) -> bool:
-    """Whether our entry is in the agent's configuration; one that cannot be read may hold it."""
+def _keeps(files: Files, agent: Agent, going: Agent) -> bool:
+    """Whether the agent has a server of our name when our entry for *going* is out.
+
+    Of another engine, even, since the block and the rule serve both. A configuration that cannot
+    be read may hold one.
+    """
     form = toml_edit if agent.form == "toml" else json_edit
+    place = _place(agent, lambda entry: agent is not going or not launch.is_ours(entry))
     try:
         text = files.text(agent.config)
-        return text is not None and form.holds(text, _place(agent))
+        return text is not None and form.holds(text, place)
     except Failure:
         return True
 
