@@ -14,6 +14,7 @@ from vera_ccc_tools.context.secrets import redact
 
 WORD = "0123456789abcdefghijklmnopqrstuvwxyz0123456789"
 PEM = "-----{} RSA PRIVATE KEY-----"
+PGP = "-----{} PGP PRIVATE KEY BLOCK-----"
 BODY = "MIIEpAIBAAKCAQEA0Z3VS5JJcds3xfn\nygWyF0qIwbVwkHhWmBBhq8bHfLQJ4Rr0"
 
 # In pieces, so that nothing here looks like a secret itself.
@@ -33,6 +34,8 @@ KINDS = [
     ("PRIVATE_KEY", f"{PEM.format('BEGIN')}\n{BODY}\n{PEM.format('END')}"),
     ("PRIVATE_KEY", f"-----BEGIN PRIVATE KEY-----\\n{WORD}\\n-----END PRIVATE KEY-----"),
     ("PRIVATE_KEY", f"-----BEGIN OPENSSH PRIVATE KEY-----\n{BODY}"),
+    ("PRIVATE_KEY", f"-----BEGIN OPENSSH PRIVATE KEY-----\\r\\n{WORD}\\n{WORD}"),
+    ("PRIVATE_KEY", PGP.format("BEGIN") + f"\n\n{BODY}\n=abcd\n" + PGP.format("END")),
 ]
 ANY = st.text(st.characters(blacklist_categories=()))
 
@@ -85,6 +88,8 @@ def test_a_key_block_ends_where_it_ends_and_others_follow() -> None:
         ("private_key: abcdefgh", "private_key: *"),
         ("secret_key = abcdefgh", "secret_key = *"),
         ("DB_PASSWORD=abcdefgh", "DB_PASSWORD=*"),
+        ("PGPASSWORD=abcdefgh psql", "PGPASSWORD=* psql"),
+        ("dbpasswd: abcdefgh", "dbpasswd: *"),
         ("clientSecret: 'abcdefgh'", "clientSecret: '*'"),
         ('{"password": "abcdefgh", "user": "me"}', '{"password": "*", "user": "me"}'),
         (r"{\"token\": \"abcdefgh\"}", r"{\"token\": *"),

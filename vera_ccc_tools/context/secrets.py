@@ -34,13 +34,14 @@ _JWT = re.compile(
     rf"eyJ{_WORD}{{10,}}+\.eyJ{_WORD}{{10,}}+\.{_WORD}{{10,}}+"
 )
 
-_PEM = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]*PRIVATE KEY-----")
-_PEM_LINES = re.compile(r"(?:\s++[A-Za-z0-9+/=]{16,}+)*+")
+_PEM = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----")
+# In a string of a program or of JSON a line's end is an escape.
+_PEM_LINES = re.compile(r"(?:(?:\s|\\[nr])++[A-Za-z0-9+/=]{16,}+)*+")
 
 _ASSIGNED = re.compile(
     r"""
-    # The name stands alone or ends a longer one: DB_PASSWORD, clientSecret.
-    ((?:(?<![A-Za-z0-9])|(?<=[a-z0-9])(?=[A-Z]))
+    # The name stands alone or ends a longer one: DB_PASSWORD, clientSecret; and PGPASSWORD.
+    ((?:(?<![A-Za-z0-9])|(?<=[a-z0-9])(?=[A-Z])|(?=(?i:passw)))
     (?i:password|passwd|secret(?:[ _-]?key)?|api[ _-]?key|access[ _-]?key|auth[ _-]?token
         |private[ _-]?key|token)
     (?:\\?["'`])?\s*+(?:=>|:=|={1,3}+|:(?!:))\s*+)
