@@ -211,10 +211,13 @@ def mcp(options: argparse.Namespace) -> int:
     try:
         from vera_ccc_tools.context import server
     except ImportError as error:
+        from vera_ccc_tools.context import launch
+
         raise Failure(
             "mcp_missing",
-            f"The verb mcp needs what this Python does not have: {error}.",
-            "Run `python3 vera_ccc_tools/bootstrap.py mcp`, or install vera-ccc-tools[mcp].",
+            f"The verb mcp needs what {sys.executable} does not have: {error}.",
+            "Install vera-ccc-tools[mcp] there, or run this, which makes an environment of its own "
+            f"once: {launch.find().line('mcp')}",
         ) from error
     return server.main(directory)
 

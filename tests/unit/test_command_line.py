@@ -27,6 +27,7 @@ from core_helpers import (
 )
 from helpers import POSIX, ROOT, write_file
 from vera_ccc_tools import __version__, command_line, tools
+from vera_ccc_tools.context import launch
 from vera_ccc_tools.verbs import VERBS
 
 Done = subprocess.CompletedProcess[bytes]
@@ -314,6 +315,29 @@ def test_a_current_directory_that_is_gone_is_told(tmp_path: Path, verb: str) -> 
         b"The current directory cannot be used: No such file or directory.\n"
         b"Change to one that exists.\n"
     )
+
+
+def test_an_mcp_without_its_extra_names_the_line_that_starts_one_with_it(tmp_path: Path) -> None:
+    code = """
+        import sys
+        from vera_ccc_tools.__main__ import main
+
+        sys.modules["anyio"] = None
+        sys.exit(main(["mcp"]))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert f"needs what {sys.executable} does not have" in done.stderr
+    assert done.stderr.splitlines()[-1].endswith(f": {launch.find().line('mcp')}")
 
 
 @pytest.mark.parametrize("module", ["command_line", "commands"])
