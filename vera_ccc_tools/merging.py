@@ -21,6 +21,10 @@ JOINED_RANKS = 10
 JOINED_LINES = 120
 """Lines that a joint result may have; some three chunks, and a page of them fits the output."""
 
+GIVEN_BACK = 500
+"""Characters of a line that a chunk may get back. A line of generated code, or of data, may be a
+whole file: it would take the place of all other results."""
+
 
 @dataclass(frozen=True, slots=True)
 class Results:
@@ -72,10 +76,16 @@ def restore(hit: Hit, text: str) -> Hit:
     """Give the lines that ccc cut in the middle back whole, from the *text* of the hit's file.
 
     A chunk may begin behind its first line's indentation, and end before its last line does. Where
-    the file no longer has the hit's lines, the hit stays as it is.
+    the file no longer has the hit's lines, the hit stays as it is; and so does a part of a line
+    that is longer by more than `GIVEN_BACK`.
     """
     lines = text.split("\n")[hit.start_line - 1 : hit.end_line]
-    return replace(hit, content="\n".join(lines)) if agrees(hit, lines) else hit
+    if not agrees(hit, lines):
+        return hit
+    parts = hit.content.split("\n")
+    pairs = zip(parts, lines, strict=True)
+    whole = (line if len(line) <= len(part) + GIVEN_BACK else part for part, line in pairs)
+    return replace(hit, content="\n".join(whole))
 
 
 def agrees(hit: Hit, lines: Sequence[str]) -> bool:

@@ -246,6 +246,14 @@ def test_lines_that_the_file_no_longer_has_stay_as_they_were_found(text: str) ->
     assert merging.restore(hit, text) == hit
 
 
+def test_a_chunk_of_a_line_that_is_a_whole_file_stays_a_chunk() -> None:
+    line = "let a=1;" * 10_000
+    hit = Hit("min.js", "javascript", f"{line[800:1800]}\nlast", 1, 2, 0.5)
+    assert (
+        merging.restore(hit, f"{line}\n  last line\n").content == f"{line[800:1800]}\n  last line"
+    )
+
+
 @given(a_chunk(), st.integers(0, 3), st.integers(0, 3))
 def test_restoring_a_cut_chunk_gives_the_files_lines(hit: Hit, head: int, tail: int) -> None:
     content = hit.content[head:]
