@@ -133,7 +133,7 @@ def status(options: argparse.Namespace) -> int:
 
 def sync(options: argparse.Namespace) -> int:
     """Make ccc's exclusions equal to what git ignores, or show what that would change."""
-    from vera_ccc_tools import exclusions, presentation
+    from vera_ccc_tools import exclusions, output, presentation
 
     out, dry = Terminal(sys.stdout), options.dry_run
 
@@ -141,17 +141,19 @@ def sync(options: argparse.Namespace) -> int:
         return exclusions.sync(session, call, dry_run=dry, why=dry or options.why)
 
     report = _run(options, run)
+    shown = output.clean(report.render())
     if options.json:
         out.write(_json(report.to_json()))
     elif out.for_people:
-        out.write(f"{presentation.sync(report.render(), out)}\n")
+        out.write(f"{presentation.sync(shown, out)}\n")
     else:
-        out.write(report.render())
+        out.write(shown)
     return 0
 
 
 def init(options: argparse.Namespace) -> int:
     """Set the project up for an agent, or undo that."""
+    from vera_ccc_tools import output
     from vera_ccc_tools.context import init
 
     directory = _directory(options.dir)
@@ -162,7 +164,7 @@ def init(options: argparse.Namespace) -> int:
         report = (init.take_out if options.remove else init.set_up)(directory, options.agent)
     finally:
         live.end()
-    text = _json(report.to_json()) if options.json else f"{report.render()}\n"
+    text = _json(report.to_json()) if options.json else f"{output.clean(report.render())}\n"
     Terminal(sys.stdout).write(text)
     return 0
 

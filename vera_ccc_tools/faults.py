@@ -120,7 +120,7 @@ FAULTS = (
         "odd_name",
         r"'utf-?8' codec can't encode characters? .*surrogates not allowed",
         "The project holds a file whose name is not UTF-8, at which ccc's index run ends.",
-        "Ask the user to rename it (`find . -print0 | grep -zavx '.*'` lists such names), or to "
+        "Ask the user to rename it (`find . -print0 | grep -zavx '.*'` lists such names), or "
         "exclude its directory in .cocoindex_code/settings.yml.",
     ),
     Fault(

@@ -156,8 +156,9 @@ def sync(text: str, terminal: Terminal) -> str:
 
 def failure(error: Failure, terminal: Terminal) -> str:
     """A failure: what, and what to do about it."""
-    message = terminal.style(for_a_person(error.message), "bold", "red")
-    return f"{message}\n{for_a_person(error.hint)}" if error.hint else message
+    said, hint = (output.clean(for_a_person(text)) for text in (error.message, error.hint))
+    message = terminal.style(said, "bold", "red")
+    return f"{message}\n{hint}" if hint else message
 
 
 def for_a_person(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -278,6 +279,18 @@ def test_an_output_that_cannot_be_written_ends_with_1(verb: list[str], tmp_path:
         )
     assert child.returncode == 1
     assert child.stderr == b"The output cannot be written: No space left on device.\n"
+
+
+@pytest.mark.skipif(not POSIX, reason="elsewhere such a name cannot be made")
+@pytest.mark.parametrize("verb", ["status", "sync"])
+def test_no_name_of_a_directory_reaches_a_terminal_as_an_escape(tmp_path: Path, verb: str) -> None:
+    root = tmp_path / "a\x1b[31mb\x07\u202e"
+    root.mkdir()
+    done = vera(*verb.split(), cwd=root, environ={"FORCE_COLOR": "1"})
+    said = (done.stdout + done.stderr).decode()
+    plain = re.sub(r"\x1b\[(0|1|31|33|1;31)m", "", said.replace("\x1b[31mb", "!"))
+    assert not {"\x1b", "\x07", "\u202e", "!"} & set(plain), said
+    assert "status" in verb or "belongs to no ccc project" in plain
 
 
 @pytest.mark.skipif(not POSIX, reason="only a shell closes streams")
