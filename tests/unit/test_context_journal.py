@@ -187,6 +187,17 @@ def test_an_ignore_file_of_the_users_own_stays(path: Path) -> None:
 
 
 @posix_only
+def test_a_link_in_the_place_of_the_lock_harms_nothing(tmp_path: Path, path: Path) -> None:
+    outside = write_file(tmp_path / "outside.txt", "theirs\n")
+    path.parent.mkdir()
+    path.with_name(f".{path.name}.lock").symlink_to(outside)
+    with pytest.raises(Failure) as caught:
+        Journal(path).append({})
+    assert caught.value.code == "cannot_write"
+    assert outside.read_text(encoding="utf-8") == "theirs\n"
+
+
+@posix_only
 @pytest.mark.parametrize("linked", [".cce", ".cce/log.jsonl"])
 def test_a_link_is_not_followed(tmp_path: Path, path: Path, linked: str) -> None:
     outside = write_file(tmp_path / "outside" / "log.jsonl", '{"not":"ours"}\n')
