@@ -349,7 +349,7 @@ def test_an_mcp_without_its_extra_names_the_line_that_starts_one_with_it(tmp_pat
         check=False,
     )
     assert done.returncode == 1
-    assert f"needs what {sys.executable} does not have" in done.stderr
+    assert f"Install vera-ccc-tools[mcp] in {sys.executable}, or run" in done.stderr
     assert done.stderr.splitlines()[-1].endswith(f": {launch.find().line('mcp')}")
 
 
