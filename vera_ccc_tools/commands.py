@@ -218,8 +218,8 @@ def mcp(options: argparse.Namespace) -> int:
         raise Failure(
             "mcp_missing",
             f"The verb mcp needs what this Python does not have: {error}.",
-            f"Install vera-ccc-tools[mcp] in {sys.executable}, or run this, which makes an environment of "
-            f"its own once: {launch.find().line('mcp')}",
+            f"Install vera-ccc-tools[mcp] in {sys.executable}, or run this, which makes an "
+            f"environment of its own once: {launch.find().line('mcp')}",
         ) from error
     return server.main(directory)
 
