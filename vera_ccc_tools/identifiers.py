@@ -11,7 +11,6 @@ _RUN = re.compile(r"\w+")
 # HTTPServer2Go is HTTP, Server, 2, Go.
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _FOREIGN_PART = re.compile(r"[^\W\d_]+|\d+")
-_RUN = re.compile(r"\w+")
 # A query that is nothing but a name, perhaps a qualified or a called one.
 _NAME = re.compile(r"\s*(?:[\w$@]+(?:::|->|[.\\/#]))*([\w$@]+)(?:\(\))?\s*")
 # Within a sentence: camelCase, snake_case, called(), a::b.
