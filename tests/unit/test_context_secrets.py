@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -191,3 +192,11 @@ def test_a_long_text_of_any_pieces_is_redacted(pieces: list[str], last: str) -> 
 def test_a_redacted_text_stays_as_it_is(text: str) -> None:
     once = redact(text)
     assert redact(once) == once
+
+
+def test_no_pattern_holds_what_an_early_python_3_11_matches_wrongly() -> None:
+    """A possessive or atomic group: CPython gh-100061, and Debian 12 has such a Python."""
+    groups = re.compile(r"\(\?>|\)(?:[*+?]|\{+\d*,?\d*\}+)\+")
+    sources = (ROOT / "vera_ccc_tools").rglob("*.py")
+    found = [path.name for path in sources if groups.search(path.read_text(encoding="utf-8"))]
+    assert found == []

@@ -4,8 +4,10 @@ The kinds are those of the engine's contract, and four that it misses (``sk-proj
 ``github_pat_``, ``glpat-``, ``sk_test_``). Unlike `vera_ccc_tools.redaction`, which masks the
 keys that this user has, this knows a secret by its form alone.
 
-No pattern goes twice over the same text: quantifiers are possessive, and what could begin at
-every character begins only where a run does.
+No pattern goes twice over the same text: what could begin at every character begins only where a
+run does, and a quantifier is possessive or has nothing behind it that could fail. Only those of
+one character are possessive: the first versions of Python 3.11, Debian 12's among them, match
+possessive groups wrongly (CPython gh-100061, gh-106052).
 """
 
 from __future__ import annotations
@@ -30,13 +32,13 @@ _KINDS = tuple(
 )
 # The first eyJ of a run has most behind it: where that one does not do, no other does.
 _JWT = re.compile(
-    rf"(?<!{_WORD})((?>{_WORD}*?(?=eyJ)))"
+    rf"(?<!{_WORD})(?=({_WORD}*?)eyJ)\1"
     rf"eyJ{_WORD}{{10,}}+\.eyJ{_WORD}{{10,}}+\.{_WORD}{{10,}}+"
 )
 
 _PEM = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----")
 # In a string of a program or of JSON a line's end is an escape.
-_PEM_LINES = re.compile(r"(?:(?:\s|\\[nr])++[A-Za-z0-9+/=]{16,}+)*+")
+_PEM_LINES = re.compile(r"(?:(?:\s|\\[nr])+[A-Za-z0-9+/=]{16,}+)*")
 
 _ASSIGNED = re.compile(
     r"""
@@ -48,7 +50,8 @@ _ASSIGNED = re.compile(
     # A quoted value ends at its quote, if that is neither escaped nor doubled and no word goes
     # on behind it, and never on another line. Any other ends at a space.
     (?:(?P<quote>["'`])
-        (?P<quoted>(?:\\[^\n]?|(?P=quote)(?:(?P=quote)|(?=[A-Za-z0-9_-]))|(?!(?P=quote))[^\\\n])*+)
+        (?P<quoted>(?:\\[^\n]?|(?P=quote)(?:(?P=quote)|(?=[A-Za-z0-9_-]))
+            |(?!(?P=quote))["'`]|[^"'`\\\n]++)*)
         (?P<end>(?P=quote)?)
     |(?P<plain>\S++))
     """,
