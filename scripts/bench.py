@@ -15,8 +15,12 @@ def main(argv: Sequence[str]) -> int:
     """Run the measurement that the first argument names, with the others."""
     here = Path(__file__).resolve().parent
     names = sorted(path.stem.removeprefix("bench_") for path in here.glob("bench_*.py"))
+    usage = f"usage: bench.py {'|'.join(names)} …\n`bench.py NAME --help` tells its options."
+    if argv and argv[0] in {"-h", "--help"}:
+        print(usage)
+        return 0
     if not argv or argv[0] not in names:
-        print(f"usage: bench.py {'|'.join(names)} …", file=sys.stderr)
+        print(usage, file=sys.stderr)
         return 2
     sys.path[:0] = [str(here), str(here.parent)]
     from vera_ccc_tools import bootstrap

@@ -8,6 +8,7 @@ and matcher where ``VERA_CCC_TEST_CCC_PYTHON`` (or a ``ccc`` on PATH) names its 
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shutil
@@ -49,7 +50,9 @@ def main(argv: Sequence[str]) -> int:
     if argv and argv[0] == "--one":
         print(json.dumps(_measure(int(argv[1]))))
         return 0
-    sizes = [int(word.replace("_", "")) for word in argv] or list(SIZES)
+    parser = argparse.ArgumentParser(prog="bench.py sync", description=__doc__)
+    parser.add_argument("sizes", metavar="FILES", type=int, nargs="*", help="sizes of the trees")
+    sizes = parser.parse_args(argv).sizes or SIZES
     print(
         f"{'files':>8} {'git':>8} {'unchanged':>10} {'ratio':>6} {'above':>8} {'edited':>8}"
         f" {'first':>9} {'entries':>8} {'memory':>8} {'settings':>9} {'matching':>9}"

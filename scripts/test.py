@@ -347,6 +347,9 @@ def perform(report: Report, groups: Sequence[str], rest: Sequence[str]) -> Count
 
 def main(argv: Sequence[str]) -> int:
     """Run it; the exit code is 0 when everything passed."""
+    if {"-h", "--help"} & set(argv):
+        print(__doc__)
+        return 0
     end_in_order()
     groups = [name for name in argv if name in GROUPS]
     rest = [argument for argument in argv if argument not in GROUPS]
