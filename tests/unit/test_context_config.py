@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from helpers import write_file
+from helpers import POSIX, write_file
 from vera_ccc_tools.context.config import Config, load
 from vera_ccc_tools.errors import Failure
 
@@ -86,4 +87,17 @@ def test_what_is_wrong_is_named_with_the_file(tmp_path: Path, text: str | bytes,
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / ".cce" / "config").mkdir(parents=True)
     with pytest.raises(Failure, match=r"config' cannot be read: "):
+        load(tmp_path)
+
+
+def test_where_the_directory_is_a_file_there_are_no_settings(tmp_path: Path) -> None:
+    write_file(tmp_path / ".cce", "a file\n")
+    assert load(tmp_path) == DEFAULT
+
+
+@pytest.mark.skipif(not POSIX, reason="Windows has no pipes in directories")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / ".cce").mkdir()
+    os.mkfifo(tmp_path / ".cce" / "config")
+    with pytest.raises(Failure, match=r"config' cannot be read: it is no regular file"):
         load(tmp_path)

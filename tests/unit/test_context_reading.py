@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from helpers import write_file
-from vera_ccc_tools.context import reading
+from helpers import POSIX, write_file
+from vera_ccc_tools.context import reading, units
 from vera_ccc_tools.context.reading import Reading
+from vera_ccc_tools.context.served import current, place
+from vera_ccc_tools.replies import Hit
 
 
 def test_a_file_is_read_once_in_a_call(tmp_path: Path) -> None:
@@ -37,8 +40,27 @@ def test_an_absolute_path_is_not_followed(tmp_path: Path) -> None:
 
 def test_a_huge_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MAX_FILE", 10)
-    write_file(tmp_path / "a.py", "x" * 11)
-    assert Reading(tmp_path, tmp_path)("a.py") is None
+    write_file(tmp_path / "a.py", "x" * 12)
+    read = Reading(tmp_path, tmp_path)
+    assert read("a.py") is None
+    assert read.tokens("a.py") == 3
+
+
+def test_a_chunk_of_a_large_file_is_read_again(tmp_path: Path) -> None:
+    lines = [f"{number:0100d}" for number in range(50_000)]
+    write_file(tmp_path / "data.py", "\n".join(lines))
+    read = Reading(tmp_path, tmp_path)
+    hit = Hit("data.py", "python", "\n".join(lines[40_000:40_008]), 40_001, 40_008, 0.5)
+    (found,) = units.serve([hit], read)
+    assert current(place(found.chunk), read) == found.chunk
+
+
+@pytest.mark.skipif(not POSIX, reason="Windows has no pipes in directories")
+def test_a_pipe_in_a_file_s_place_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.py")
+    read = Reading(tmp_path, tmp_path)
+    assert read("a.py") is None
+    assert read.tokens("a.py") == 0
 
 
 def test_paths_are_shown_from_the_served_directory(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from vera_ccc_tools.context import regular
 from vera_ccc_tools.context.journal import DIRECTORY
 from vera_ccc_tools.errors import Failure, shorten
 
@@ -41,9 +42,9 @@ def load(root: Path) -> Config:
     """
     path = root / DIRECTORY / NAME
     try:
-        with path.open("rb") as file:
+        with regular.opened(path) as file:
             data = file.read(_LIMIT + 1)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return Config()
     except OSError as error:
         raise _broken(path, f"cannot be read: {error.strerror or error}") from error

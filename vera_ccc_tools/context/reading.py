@@ -6,11 +6,12 @@ import os
 from pathlib import Path, PurePosixPath
 
 from vera_ccc_tools import output
-from vera_ccc_tools.context import grammars, units
-from vera_ccc_tools.context.chunks import Chunk, tokens
+from vera_ccc_tools.context import grammars, regular, units
+from vera_ccc_tools.context.chunks import BYTES_A_TOKEN, Chunk
 
-MAX_FILE = 4 * 1024 * 1024
-"""Bytes of the largest file that is read; ccc's own window is served of a larger one."""
+MAX_FILE = 32 * 1024 * 1024
+"""Bytes of the largest file that is read. ccc cuts files of any size into windows, so that a chunk
+of a data file may be asked for again."""
 
 
 class Reading:
@@ -22,21 +23,29 @@ class Reading:
         self._files: dict[str, bytes | None] = {}
 
     def __call__(self, path: str) -> bytes | None:
-        """The bytes of a file; None where it cannot be read, or is too large to be code."""
+        """The bytes of a file; None where it cannot be read, or is larger than `MAX_FILE`."""
         if path not in self._files:
             self._files[path] = self._read(path)
         return self._files[path]
 
     def _read(self, path: str) -> bytes | None:
-        pure = PurePosixPath(path)
-        if pure.is_absolute() or ".." in pure.parts:
-            return None
         try:
-            with (self.root / path).open("rb") as file:
+            with regular.opened(self._inside(path)) as file:
                 data = file.read(MAX_FILE + 1)
         except (OSError, ValueError):
             return None
         return data if len(data) <= MAX_FILE else None
+
+    def _inside(self, path: str) -> Path:
+        """Where a file is.
+
+        Raises:
+            ValueError: Not below the root.
+        """
+        pure = PurePosixPath(path)
+        if pure.is_absolute() or ".." in pure.parts:
+            raise ValueError(path)
+        return self.root / path
 
     def shown(self, path: str) -> str:
         """A file's path as an agent can use it in the served directory."""
@@ -51,6 +60,10 @@ class Reading:
         return units.units_of(path, grammars.language_of(path), source)
 
     def tokens(self, path: str) -> int:
-        """About how many tokens the whole file is; 0 for one that cannot be read."""
-        source = self(path)
-        return 0 if source is None else tokens(source.decode("utf-8", "replace"))
+        """About how many tokens the whole file is, however large; 0 for one that is not there."""
+        try:
+            with regular.opened(self._inside(path)) as file:
+                size = os.fstat(file.fileno()).st_size
+        except (OSError, ValueError):
+            return 0
+        return max(1, size // BYTES_A_TOKEN)
