@@ -167,6 +167,15 @@ def test_a_place_that_cannot_be_written_is_no_failure(root: Path) -> None:
     assert kept(root).is_dir()
 
 
+def test_a_file_whose_name_is_no_text_is_kept_in_memory_and_others_in_the_file(root: Path) -> None:
+    odd = replace(WINDOW, path="\udcff.txt")
+    here = ServedChunks(root)
+    here.remember([odd, WINDOW])
+    assert here.find(odd.id) == served.place(odd)
+    assert ServedChunks(root).find(odd.id) is None
+    assert ServedChunks(root).find(WINDOW.id) == served.place(WINDOW)
+
+
 def test_a_locked_file_is_left_alone(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(served, "_WAIT_SECONDS", 0.01)
     ServedChunks(root).remember([WINDOW])

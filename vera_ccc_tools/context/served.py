@@ -61,6 +61,15 @@ class Place:
     digest: str
     content: str
 
+    @property
+    def is_text(self) -> bool:
+        """Whether SQLite takes it: the name of a file need not be UTF-8."""
+        try:
+            self.path.encode()
+        except UnicodeEncodeError:
+            return False
+        return True
+
 
 def place(chunk: Chunk) -> Place:
     """What to remember of *chunk*."""
@@ -151,7 +160,7 @@ class ServedChunks:
                 self._memory[chunk_id] = each
             while len(self._memory) > KEPT:
                 del self._memory[next(iter(self._memory))]
-        rows = [(chunk_id, *astuple(each)) for chunk_id, each in places.items()]
+        rows = [(chunk_id, *astuple(each)) for chunk_id, each in places.items() if each.is_text]
         with suppress(sqlite3.Error, OSError), self._database() as database:
             database.executemany(_INSERT, rows)
             database.execute(
