@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vera_ccc_tools import output
 from vera_ccc_tools.context import relatedness, results, widening
 from vera_ccc_tools.context.chunks import Chunk, Outline
 from vera_ccc_tools.context.results import Entry
@@ -73,6 +76,17 @@ def test_an_answer_without_a_budget_is_bounded_all_the_same() -> None:
     assert sum(len(each.body) for each in page.entries) <= 50 * 1024
     assert "truncated for length" in page.note
     assert "max_tokens" not in page.note
+
+
+@given(st.integers(0, 900), st.integers(0, 300), st.none() | st.integers(1, 100_000))
+def test_many_small_entries_and_long_paths_are_bounded_too(
+    count: int, length: int, most: int | None
+) -> None:
+    entries = [entry("p" * length, "x = 1", -0.5) for _ in range(count)]
+    page = results.page([replace(each, heading="it imports:") for each in entries], most)
+    for text in (results.group("title", page), results.found(page, "8c7", compact=True)):
+        assert len(text.encode()) <= output.MAX_BYTES
+    assert page.note or len(page.entries) == count
 
 
 def test_a_heading_stands_once_before_its_part() -> None:

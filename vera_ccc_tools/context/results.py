@@ -9,8 +9,10 @@ from vera_ccc_tools import output
 from vera_ccc_tools.context import detail
 from vera_ccc_tools.context.chunks import BYTES_A_TOKEN, Chunk
 
-MOST_TOKENS = (output.MAX_BYTES - 8192) // BYTES_A_TOKEN
-"""Tokens of bodies in one answer, whatever was asked for; the rest is for what is around them."""
+ROOM = output.MAX_BYTES - 4096
+"""Bytes of entries in one answer, whatever was asked for; the rest is for what is around them."""
+_AROUND = 32
+"""Bytes at most of a rank, a score and line ends."""
 _TOO_LONG = "… (context truncated for length; ask for less, or read the file)"
 _EXPAND = (
     "Bodies shown compact. expand_chunk(chunk_id, scope=body|file|neighbors) for more; "
@@ -58,17 +60,24 @@ class Page:
 
 def page(entries: Sequence[Entry], max_tokens: int | None = None) -> Page:
     """As much of *entries* as fits into *max_tokens* of bodies, and into an answer at all."""
-    left = MOST_TOKENS if max_tokens is None else min(max_tokens, MOST_TOKENS)
-    note = detail.TRUNCATED if left == max_tokens else _TOO_LONG
+    left = ROOM if max_tokens is None else max_tokens
+    room = ROOM
     kept: list[Entry] = []
     for entry in entries:
-        body, is_cut = detail.cut(entry.body, left)
+        room -= _size(entry.place) + _size(entry.heading) + _AROUND
+        fits = max(0, room // BYTES_A_TOKEN)
+        body, is_cut = detail.cut(entry.body, min(left, fits))
         if body or not is_cut:
             kept.append(replace(entry, body=body))
         if is_cut:
-            return Page(tuple(kept), note)
-        left -= len(body.encode("utf-8", "replace")) // BYTES_A_TOKEN
+            return Page(tuple(kept), detail.TRUNCATED if left <= fits else _TOO_LONG)
+        left -= _size(body) // BYTES_A_TOKEN
+        room -= _size(body)
     return Page(tuple(kept))
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
 
 
 def found(shown: Page, query_id: str, *, compact: bool, notes: Sequence[str] = ()) -> str:
