@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from vera_ccc_tools import output
 from vera_ccc_tools.arguments import Reader
 from vera_ccc_tools.calls import Answer, Call
 from vera_ccc_tools.context import given, recall
@@ -57,4 +58,5 @@ def _block(rank: int, recalled: Recalled) -> str:
     decision = recalled.decision
     area = "" if decision.area is None else f" area={decision.area}"
     tags = f" tags={','.join(decision.tags)}" if decision.tags else ""
-    return f"{rank:>2}. [{recalled.score:.6f}] #{decision.id}{area}{tags}\n{decision.text}"
+    head = f"{rank:>2}. [{recalled.score:.6f}] #{decision.id}{area}{tags}"
+    return f"{output.clean_line(head)}\n{decision.text}"
