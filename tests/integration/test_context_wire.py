@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -212,6 +214,50 @@ def test_it_ends_with_its_input_and_takes_what_runs_too_long_with_it(
     server.close()
     until(lambda: not alive(sleeper))
     assert not any(alive(child.pid) for child in children)
+
+
+def test_a_call_that_nothing_can_stop_does_not_keep_it_alive(
+    running: list[Running], environ: dict[str, str], root: Path
+) -> None:
+    program = (
+        "import sys, threading; from vera_ccc_tools import __main__\n"
+        "from vera_ccc_tools.context import last_answers, server, table\n"
+        "last_answers.PATIENCE = server.END_SECONDS = 0.1\n"
+        "def stuck(*_): threading.Event().wait()\n"
+        "object.__setattr__(table.BY_NAME['index_status'], 'run', stuck)\n"
+        "sys.exit(__main__.main(['mcp', *sys.argv[1:]]))"
+    )
+    server = started(running, environ, root, "-c", program)
+    call(server, "index_status")
+    call(server, "summarize_context")
+    assert "CCE session digest" in text_of(server.read())
+    assert server.process.stdin is not None
+    server.process.stdin.close()
+    assert server.process.wait(10) == 0
+
+
+@pytest.mark.skipif(not POSIX, reason="a closed pipe is another error on Windows")
+def test_a_client_that_goes_away_is_no_error(environ: dict[str, str], root: Path) -> None:
+    lines = [
+        {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": INITIALIZE},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
+    ]
+    with subprocess.Popen(
+        [sys.executable, "-m", "vera_ccc_tools", "mcp", "--dir", str(root)],
+        env=environ,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdout.close()
+        process.stdin.write("".join(json.dumps(line) + "\n" for line in lines).encode())
+        process.stdin.close()
+        assert process.wait(10) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
 
 
 @pytest.mark.skipif(not POSIX, reason="Windows has no such signals")

@@ -6,8 +6,10 @@ run side by side in threads, and a call that the client cancels is stopped.
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
+import time
 import traceback
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -46,6 +48,8 @@ INSTRUCTIONS = (
 )
 MAX_CALLS = 32
 """Calls that run at a time; further ones wait for their turn."""
+END_SECONDS = 10.0
+"""Seconds that the threads of calls have to end at the end; what they run is ended by then."""
 MAX_LINES = 100_000
 """Lines of an answer. Hosts count what they take in tokens, so only the bytes are held low."""
 Context = ServerRequestContext[Any, Any]
@@ -55,8 +59,22 @@ def main(directory: Path) -> int:
     """Serve the project around *directory* on standard input and output until that closes."""
     # The SDK's reader sits in a thread that Ctrl-C does not wake: it would be waited for for ever.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    anyio.run(_serve, State(directory))
+    try:
+        anyio.run(_serve, State(directory))
+    except* (BrokenPipeError, ConnectionResetError):
+        pass  # the client has gone, as clients do
+    _end()
     return 0
+
+
+def _end() -> None:
+    """Leave what is stuck behind, such as a read of a dead file system: Python waits for ever."""
+    until = time.monotonic() + END_SECONDS
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join(max(0.0, until - time.monotonic()))
+            if thread.is_alive():
+                os._exit(0)
 
 
 async def _serve(state: State) -> None:
