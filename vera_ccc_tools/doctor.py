@@ -104,8 +104,8 @@ def _outer_checks(session: Session, call: Call) -> Iterator[Check]:
 def _inner_checks(session: Session, call: Call) -> Iterator[Check]:
     """The project."""
     root = project.find_root(call.cwd)
-    yield _project(session, call.cwd, root)
-    if root is not None:
+    yield _checked("project", lambda: _project(session, call.cwd, root))
+    if root is not None and not project.holds_home(root):
         yield _checked("ignore rules", lambda: _sync_state(session, call, root))
 
 
@@ -193,6 +193,7 @@ def _project(session: Session, cwd: Path, root: Path | None) -> Check:
     if root is None:
         remedy = "Call ccc_index in a git repository, or ccc_init and then ccc_index."
         return Check("project", ok=False, seen=f"{cwd} belongs to none", remedy=remedy)
+    project.check_root(root, cwd)
     for code, is_so in (("read_only", _is_read_only), ("disk_full", _is_full)):
         if is_so(root):
             fault = faults.named(code)

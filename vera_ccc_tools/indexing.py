@@ -29,10 +29,12 @@ def index(session: Session, call: Call, arguments: IndexArguments) -> Answer:
     A git repository without project settings is initialized at its root first.
 
     Raises:
-        Failure: When there is no ccc, no project to index, or ccc fails.
+        Failure: When there is no ccc, no project to index, the home directory is the project, or
+            ccc fails.
     """
     ccc = session.ccc()
     root = project.find_root(call.cwd) or _repository(call.cwd)
+    project.check_root(root, call.cwd)
 
     def run(cancel: Cancel) -> Answer:
         return _index(session, ccc, root, Call(call.cwd, cancel, call.progress))
@@ -224,6 +226,7 @@ def init(session: Session, call: Call, arguments: InitArguments) -> Answer:
     """
     ccc = session.ccc()
     root = call.cwd
+    _check_home(root)
     if not arguments.force:
         _check_parents(root)
 
@@ -238,11 +241,22 @@ def init(session: Session, call: Call, arguments: InitArguments) -> Answer:
     return Answer(text, answer.details, answer.failed)
 
 
+def _check_home(cwd: Path) -> None:
+    if project.holds_home(cwd) and not project.is_file(project.settings_path(cwd)):
+        raise Failure(
+            "home_directory",
+            f"{cwd} is or holds the home directory: all of it would be indexed.",
+            "Call ccc_init in the directory of a project; or, if that is wanted, ask the user to "
+            "run `ccc init` and `ccc index` by hand.",
+        )
+
+
 def _check_parents(cwd: Path) -> None:
     if project.is_file(project.settings_path(cwd)):
         return
     above = project.find_root(cwd)
     if above is not None:
+        project.check_root(above, cwd)
         raise Failure(
             "parent_project",
             f"{cwd} lies inside the ccc project {above}, and is searched with it.",

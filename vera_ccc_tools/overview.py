@@ -25,11 +25,12 @@ class Overview:
     Attributes:
         state: ``none``: no ccc project here; ``unindexed``: a project without an index;
             ``indexing``: a run goes on that changes more than a tenth of the index;
-            ``unavailable``: ccc is missing or fails, as *failure* says.
+            ``unavailable``: ccc is missing or fails, or the home directory is the project, as
+            *failure* says.
         root: The project's root; None where there is none.
         status: What ccc says of the index; nothing where it was not asked.
         job: The background command of this session that runs, or ran last.
-        failure: Why ccc could not be asked.
+        failure: Why ccc could not be asked, or was not.
     """
 
     state: State
@@ -54,6 +55,7 @@ def look(session: Session, call: Call) -> Overview:
         ccc = session.ccc()
         if root is None:
             return Overview("none", None, job=job)
+        project.check_root(root, call.cwd)
         if not project.is_indexed(root, session.environ) and not _is_begun(session, job):
             return Overview("unindexed", root, job=job)
         session.sync(root, call, always=False)

@@ -71,8 +71,34 @@ def find_repository(cwd: Path) -> Path | None:
     The rule is ccc's (``find_parent_with_marker``), with links in the home's path resolved.
     """
     root = find_git_root(cwd)
-    home = Path(os.path.realpath(environments.home()))
-    return None if root is None or home.is_relative_to(root) else root
+    return None if root is None or holds_home(root) else root
+
+
+def holds_home(root: Path) -> bool:
+    """Whether *root* is the home directory or lies above it, links in its path resolved."""
+    return Path(os.path.realpath(environments.home())).is_relative_to(root)
+
+
+def check_root(root: Path, cwd: Path) -> None:
+    """Refuse to index a home directory that was made a project, mostly by mistake.
+
+    Whatever lies below it and is no project itself, such as *cwd*, belongs to it.
+
+    Raises:
+        Failure: ``home_project``.
+    """
+    if not holds_home(root):
+        return
+    is_home = root == Path(os.path.realpath(environments.home()))
+    named = f"The home directory {root}" if is_home else f"{root}, which holds the home directory,"
+    repository = find_repository(cwd)
+    what = f"the repository {repository} is only a part of it" if repository else f"{cwd} is in it"
+    raise Failure(
+        "home_project",
+        f"{named} is a ccc project, and {what}: all of it would be indexed.",
+        f"Ask the user to remove {settings_path(root)}, then call ccc_index in a repository; or, "
+        f"if all of {root} is to be indexed, to run `ccc index` in it by hand.",
+    )
 
 
 def settings_path(root: Path) -> Path:

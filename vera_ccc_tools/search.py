@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vera_ccc_tools import languages, merging, output, previews, ranking
+from vera_ccc_tools import languages, merging, output, previews, project, ranking
 from vera_ccc_tools.arguments import SearchArguments
 from vera_ccc_tools.ccc import Ccc, Hit, Progress, Query
 from vera_ccc_tools.errors import Failure
@@ -56,6 +56,8 @@ def search(session: Session, call: Call, arguments: SearchArguments) -> Answer:
     started = time.monotonic()
     ccc = session.ccc().in_call(started)
     root = session.indexed_root(call.cwd)
+    if arguments.refresh_index:
+        project.check_root(root, call.cwd)
     wanted = languages.canonical(arguments.languages)
     within = _within(arguments.path, call.cwd, root)
     target = _Target(ccc, root, _Wanted(arguments, wanted, within))
@@ -80,6 +82,7 @@ def find(session: Session, call: Call, query: str) -> Found[tuple[Hit, ...]]:
     """
     ccc = session.ccc().in_call(time.monotonic())
     root = session.indexed_root(call.cwd)
+    project.check_root(root, call.cwd)
     target = _Target(ccc, root, _Wanted(SearchArguments(query), (), None))
     return session.refresher().find(ccc, root, call, target.ranked)
 

@@ -51,7 +51,7 @@ class Session:
         """The root of the project around *cwd*, which has an index.
 
         Raises:
-            Failure: ``not_initialized`` or ``not_indexed``.
+            Failure: ``not_initialized``, ``not_indexed`` or ``home_project``.
         """
         root = project.find_root(cwd)
         if root is None:
@@ -65,6 +65,7 @@ class Session:
                 f"{how} Use rg meanwhile.",
             )
         if not project.is_indexed(root, self.environ):
+            project.check_root(root, cwd)
             raise Failure(
                 "not_indexed",
                 f"The project {root} has no index yet.",

@@ -241,3 +241,13 @@ def test_the_python_of_a_console_script_is_found(tmp_path: Path) -> None:
     beside = write_file(tmp_path / "bin" / "python3", "")
     assert doctor.interpreter(script) == beside
     assert doctor.interpreter(tmp_path / "missing") is None
+
+
+def test_a_home_directory_that_is_a_project_is_a_problem(make: Make, isolated_user: Path) -> None:
+    session, _ = make()
+    make_project(isolated_user)
+    (isolated_user / "code" / ".git").mkdir(parents=True)
+    text, result = ask(session, isolated_user / "code")
+    assert [name for name, ok in names(result).items() if not ok] == ["project"]
+    assert f"The home directory {isolated_user} is a ccc project" in text
+    assert "ignore rules" not in names(result)

@@ -99,6 +99,53 @@ def test_a_home_directory_under_git_is_not_indexed_by_itself(
     assert fake.calls() == []
 
 
+@pytest.mark.parametrize("above", [False, True])
+@pytest.mark.parametrize("tool", ["ccc_index", "ccc_search", "ccc_init"])
+def test_a_home_directory_that_was_made_a_project_is_not_indexed_for_a_repository(
+    make: Make, isolated_user: Path, monkeypatch: pytest.MonkeyPatch, tool: str, *, above: bool
+) -> None:
+    session, fake = make()
+    root = make_project(isolated_user)
+    if above:
+        monkeypatch.setenv("HOME", str(isolated_user / "me"))
+        monkeypatch.setenv("USERPROFILE", str(isolated_user / "me"))
+    repository = isolated_user / "me" / "code"
+    (repository / ".git").mkdir(parents=True)
+    given = {"query": "x"} if tool == "ccc_search" else {}
+    text, result = call(session, tool, repository / "src", **given)
+    assert result["details"] == {"code": "home_project"}
+    assert f"{root} is a ccc project" in text or f"{root}, which holds the home directory" in text
+    assert str(repository) in text
+    assert f"remove {root / '.cocoindex_code' / 'settings.yml'}, then call ccc_index" in text
+    assert fake.calls() == []
+
+
+def test_the_home_directory_itself_is_neither_made_a_project_nor_indexed(
+    make: Make, isolated_user: Path
+) -> None:
+    session, fake = make()
+    for given in ({}, {"force": True}):
+        text, result = call(session, "ccc_init", isolated_user, **given)
+        assert result["details"] == {"code": "home_directory"}
+        assert "`ccc init` and `ccc index` by hand" in text
+    make_project(isolated_user)
+    text, result = call(session, "ccc_index", isolated_user)
+    assert result["details"] == {"code": "home_project"}
+    assert "run `ccc index` in it by hand" in text
+    assert fake.calls() == []
+
+
+def test_a_project_of_several_repositories_is_indexed_as_a_whole(
+    make: Make, tmp_path: Path
+) -> None:
+    session, fake = make()
+    root = make_project(tmp_path / "all")
+    (root / "one" / ".git").mkdir(parents=True)
+    text, _ = call(session, "ccc_index", root / "one")
+    assert text.startswith(f"Indexed {root}: ")
+    assert fake.calls()[0]["cwd"] == str(root)
+
+
 NOTHING = "30 files listed | 0 added, 0 deleted, 0 reprocessed, 30 unchanged, error: 0"
 
 

@@ -146,3 +146,14 @@ def test_a_cancel_is_no_overview(fake: FakeCcc, tmp_path: Path) -> None:
     cancel.press()
     with pytest.raises(Failure, match="cancelled"):
         overview.to_json(made(fake), Call(make_project(tmp_path / "p"), cancel))
+
+
+def test_a_home_directory_that_is_a_project_is_not_looked_at(
+    see: See, fake: FakeCcc, isolated_user: Path
+) -> None:
+    make_project(isolated_user)
+    seen = see(isolated_user / "code")
+    assert seen["state"] == "unavailable"
+    assert f"The home directory {isolated_user} is a ccc project" in seen["message"]
+    assert "settings.yml" in seen["hint"]
+    assert fake.calls() == []

@@ -140,3 +140,18 @@ def test_a_repository_around_a_home_behind_a_link_is_never_a_project(
     monkeypatch.setattr(Path, "home", lambda: tmp_path / "link")
     assert project.find_repository(home) is None
     assert project.find_repository(work) == work
+
+
+@needs_links
+def test_a_home_directory_behind_a_link_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "real" / "me"
+    (home / "code").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    monkeypatch.setenv("HOME", str(tmp_path / "link" / "me"))
+    for root in (home, home.parent, tmp_path):
+        with pytest.raises(Failure, match="home directory"):
+            project.check_root(root, home / "code")
+    project.check_root(home / "code", home / "code")
+    project.check_root(tmp_path / "real" / "you", tmp_path / "real" / "you")
