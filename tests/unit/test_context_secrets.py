@@ -23,6 +23,7 @@ KINDS = [
     ("ANTHROPIC_KEY", "sk-" + "ant-api03_" + WORD[:24]),
     ("OPENAI_KEY", "sk-" + WORD[:32]),
     ("OPENAI_KEY", "sk-" + "proj-" + WORD[:10] + "_" + WORD[:10] + "-T3"),
+    *[("OPENAI_KEY", f"sk-{kind}-" + WORD[:24]) for kind in ("svcacct", "admin")],
     ("STRIPE_KEY", "sk_" + "live_" + WORD[:16]),
     ("STRIPE_KEY", "sk_" + "test_" + WORD[:24]),
     *[("GITHUB_TOKEN", f"gh{kind}_" + WORD[:36]) for kind in "pousr"],

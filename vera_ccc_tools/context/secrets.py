@@ -21,7 +21,7 @@ _KINDS = tuple(
     (re.compile(pattern), f"[REDACTED:{label}]")
     for label, pattern in (
         ("ANTHROPIC_KEY", rf"sk-ant-{_WORD}{{20,}}+"),
-        ("OPENAI_KEY", rf"sk-(?:proj-{_WORD}{{20,}}+|[A-Za-z0-9]{{32,}}+)"),
+        ("OPENAI_KEY", rf"sk-(?:(?:proj|svcacct|admin)-{_WORD}{{20,}}+|[A-Za-z0-9]{{32,}}+)"),
         ("STRIPE_KEY", r"sk_(?:live|test)_[A-Za-z0-9]{16,}+"),
         ("GITHUB_TOKEN", r"gh[pousr]_[A-Za-z0-9]{36,}+|github_pat_[A-Za-z0-9_]{22,}+"),
         ("GITLAB_TOKEN", rf"glpat-{_WORD}{{20,}}+"),
