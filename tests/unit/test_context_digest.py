@@ -52,6 +52,12 @@ def test_an_empty_section_is_counted_where_another_is_not_empty() -> None:
     assert ledger.digest("decisions") == "CCE session digest\ndecisions (0):"
 
 
+def test_a_secret_in_a_query_is_not_handed_on() -> None:
+    ledger = Ledger()
+    ledger.query("who reads\n password = hunter2hunter2")
+    assert ledger.digest("queries").endswith("\n- who reads password = [REDACTED:SECRET]")
+
+
 def test_queries_and_decisions_are_told_once_the_first_seen_first() -> None:
     ledger = Ledger()
     for query in ("zebra", "apple", "zebra"):

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterable, Sequence
 
 from vera_ccc_tools.context.memory import one_line
+from vera_ccc_tools.context.secrets import redact
 from vera_ccc_tools.errors import InvalidArgument, shorten
 
 SCOPES = {
@@ -38,8 +39,10 @@ class Ledger:
             self._chunks.update(chunks)
 
     def query(self, text: str) -> None:
+        """Note what was searched for, without its secrets: a digest is made to be handed on."""
+        label = one_line(redact(text))
         with self._lock:
-            self._queries.setdefault(one_line(text))
+            self._queries.setdefault(label)
 
     def decision(self, found: str, text: str) -> None:
         """Note a decision by its id and its redacted text."""
