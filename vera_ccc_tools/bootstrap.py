@@ -29,7 +29,7 @@ if __name__ == "__main__":
     if str(ROOT) not in sys.path:
         sys.path.insert(0, str(ROOT))
 
-from vera_ccc_tools import environments  # noqa: E402 - the path has to be right first
+from vera_ccc_tools import environments, invocation  # noqa: E402 - the path has to be right first
 from vera_ccc_tools.errors import Failure, shorten  # noqa: E402
 
 CCC_VERSION = "0.2.42"
@@ -113,6 +113,7 @@ def _run(argv: Sequence[str]) -> int:
     import runpy
 
     sys.argv[1:] = argv
+    invocation.started_by(str(Path(__file__).resolve()))
     runpy.run_module("vera_ccc_tools", run_name="__main__", alter_sys=True)
     return 0
 

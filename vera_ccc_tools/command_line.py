@@ -13,10 +13,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
+from vera_ccc_tools import invocation
 from vera_ccc_tools.errors import Failure, shorten
 from vera_ccc_tools.verbs import VERBS, Verb
-
-USAGE = "usage: vera-ccc VERB [OPTIONS]"
 
 
 def run(argv: Sequence[str]) -> int:
@@ -59,7 +58,8 @@ def failed(failure: Failure, *, as_json: bool = False) -> int:
         return 130
     as_json = as_json and failure.code != "cannot_write"
     said = Terminal(sys.stdout if as_json else sys.stderr)
-    error = {"code": failure.code, "message": failure.message, "hint": failure.hint}
+    told = presentation.told(failure)
+    error = {"code": told.code, "message": told.message, "hint": told.hint}
     text = json.dumps({"error": error}, indent=2, ensure_ascii=False)
     with suppress(Failure):  # nor can that be told
         said.write(f"{text if as_json else presentation.failure(failure, said)}\n")
@@ -76,10 +76,15 @@ def _say(text: str) -> int:
 def _misused(why: str) -> int:
     from vera_ccc_tools.terminal import Terminal
 
+    name = invocation.command()
     Terminal(sys.stderr).write(
-        f"{USAGE}\nvera-ccc: error: {why}\n`vera-ccc --help` lists the verbs.\n"
+        f"{_usage()}\n{name}: error: {why}\n`{name} --help` lists the verbs.\n"
     )
     return 2
+
+
+def _usage() -> str:
+    return f"usage: {invocation.command()} VERB [OPTIONS]"
 
 
 def _unknown(word: str) -> str:
@@ -94,7 +99,7 @@ def _unknown(word: str) -> str:
 def _overview() -> str:
     """What ``--help`` prints."""
     lines = [
-        USAGE,
+        _usage(),
         "",
         "Semantic code search by CocoIndex Code (ccc), for people and for agents.",
         "",
@@ -102,7 +107,7 @@ def _overview() -> str:
     for title, programs in (("In a project:", False), ("For programs:", True)):
         shown = [verb for verb in VERBS if verb.for_programs == programs]
         lines += [title, *(f"  {verb.name:8}{verb.summary}" for verb in shown), ""]
-    return "\n".join([*lines, *_ABOUT]) + "\n"
+    return invocation.in_place("\n".join([*lines, *_ABOUT])) + "\n"
 
 
 _ABOUT = (
@@ -114,8 +119,8 @@ _ABOUT = (
     "Exit codes: 0 done; 1 it failed, and standard error says why and what to do; 2 the command",
     "line cannot be understood; 130 stopped by Ctrl-C.",
     "On a terminal results are laid out for people, in colours unless NO_COLOR is set; piped they",
-    "are the plain text that a model gets. --json gives one stable object, for failures too:",
-    '{"error": {"code", "message", "hint"}} on standard output, with exit code 1.',
+    "are plain text, of search and status what a model gets. --json gives one stable object, for",
+    'failures too: {"error": {"code", "message", "hint"}} on standard output, with exit code 1.',
 )
 
 
@@ -136,10 +141,12 @@ class _Parser(argparse.ArgumentParser):
 def parse(verb: Verb, argv: Sequence[str]) -> argparse.Namespace:
     """Read the options of *verb*; exits with 2 where they cannot be understood."""
     about = f"{verb.summary[0].upper()}{verb.summary[1:]}. {verb.about}".strip()
-    wide = max((len(line) for line, _ in verb.examples), default=0)
-    examples = "\n".join(f"  {line:{wide}}  {does}".rstrip() for line, does in verb.examples)
+    name = invocation.command()
+    lines = [(line.replace(invocation.SCRIPT, name, 1), does) for line, does in verb.examples]
+    wide = max((len(line) for line, _ in lines), default=0)
+    examples = "\n".join(f"  {line:{wide}}  {does}".rstrip() for line, does in lines)
     parser = _Parser(
-        prog=f"vera-ccc {verb.name}",
+        prog=f"{name} {verb.name}",
         description=about,
         epilog=f"examples:\n{examples}" if examples else None,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -45,7 +45,8 @@ def search(options: argparse.Namespace) -> int:
         found, _ = presentation.results(text, details["results"])
         return {**details, "results": [one.to_json() for one in found], "text": text}
 
-    return _tool(options, "ccc_search", given, _Shown(show, with_content, "Searching …"))
+    shown = _Shown(show, with_content, "Searching …", for_a_model=True)
+    return _tool(options, "ccc_search", given, shown)
 
 
 def index(options: argparse.Namespace) -> int:
@@ -72,15 +73,18 @@ def doctor(options: argparse.Namespace) -> int:
 
 
 class _Shown:
-    """How the result of a tool is shown: to people, and as JSON."""
+    """How the result of a tool is shown: to people, and as JSON; and whose words its text keeps."""
 
     def __init__(
         self,
         show: Callable[[str, Mapping[str, Any], Terminal], str],
         to_json: Callable[[str, Mapping[str, Any]], dict[str, Any]] | None = None,
         waiting: str = "",
+        *,
+        for_a_model: bool = False,
     ) -> None:
         self.show = show
+        self.for_a_model = for_a_model
         self.to_json = to_json or (lambda text, details: {**details, "text": text})
         self.waiting = waiting
 
@@ -90,7 +94,7 @@ def _tool(options: argparse.Namespace, name: str, given: Mapping[str, Any], show
 
     A failure is raised, but the result of a tool that failed at its own job is shown all the same.
     """
-    from vera_ccc_tools import output
+    from vera_ccc_tools import output, presentation
     from vera_ccc_tools.tools import TOOLS
 
     tool = next(each for each in TOOLS if each.name == name)
@@ -103,12 +107,13 @@ def _tool(options: argparse.Namespace, name: str, given: Mapping[str, Any], show
     finally:
         live.end()
     text = output.clean(answer.text)
+    plain = text if shown.for_a_model else presentation.for_a_person(text)
     if options.json:
-        out.write(_json(shown.to_json(text, answer.details)))
+        out.write(_json(shown.to_json(plain, answer.details)))
     elif out.for_people:
         out.write(f"{shown.show(text, answer.details, out)}\n")
     else:
-        out.write(f"{text}\n")
+        out.write(f"{plain}\n")
     return 1 if answer.failed else 0
 
 
@@ -122,7 +127,8 @@ def status(options: argparse.Namespace) -> int:
 
         if options.json:
             seen = overview.to_json(session, call)
-            return _json({**seen, "text": for_a_model.text(session, call)})
+            told = {name: presentation.for_a_person(seen[name]) for name in ("message", "hint")}
+            return _json({**seen, **told, "text": for_a_model.text(session, call)})
         if options.model or not out.for_people:
             return f"{for_a_model.text(session, call)}\n"
         return f"{presentation.overview(overview.to_json(session, call), out)}\n"
@@ -156,7 +162,7 @@ def init(options: argparse.Namespace) -> int:
     from vera_ccc_tools import output
     from vera_ccc_tools.context import init
 
-    directory = _directory(options.dir)
+    directory = _directory(options)
     live = Live(Terminal(sys.stderr))
     if not options.remove:
         live.hint("Checking that the server starts …")
@@ -209,7 +215,7 @@ def tools(_options: argparse.Namespace) -> int:
 
 def mcp(options: argparse.Namespace) -> int:
     """Serve the MCP front, whose dependencies are an extra."""
-    directory = _directory(options.dir)
+    directory = _directory(options)
     try:
         from vera_ccc_tools.context import server
     except ImportError as error:
@@ -231,21 +237,26 @@ def worker(_options: argparse.Namespace) -> int:
     return worker.main()
 
 
-def _directory(named: str) -> Path:
+def _directory(options: argparse.Namespace) -> Path:
     """The directory that an option names.
 
     Raises:
         Failure: ``bad_directory``.
     """
     try:
-        path = Path(named).absolute()
+        path = Path(options.cwd).absolute()
     except OSError as error:
         raise Failure(
             "bad_directory",
             f"The current directory cannot be used: {error.strerror}.",
             "Change to one that exists.",
         ) from error
-    return project.working_directory(path)
+    try:
+        return project.working_directory(path)
+    except Failure as failure:
+        option = options.names_directory
+        hint = f"Give `{option}` a directory that exists and that you may read."
+        raise Failure(failure.code, failure.message, hint) from failure
 
 
 def _silence(_text: str) -> None:
@@ -262,7 +273,7 @@ def _run(
     progress: Callable[[str], None] = _silence,
 ) -> Any:
     """Run *run* for the directory that the options name; Ctrl-C stops it as a cancel does."""
-    cwd = _directory(options.cwd)
+    cwd = _directory(options)
     session = Session()
     task = Task(lambda cancel: run(session, Call(cwd, cancel, progress)))
     try:

@@ -246,8 +246,8 @@ def _check_home(cwd: Path) -> None:
         raise Failure(
             "home_directory",
             f"{cwd} is or holds the home directory: all of it would be indexed.",
-            "Call ccc_init in the directory of a project; or, if that is wanted, ask the user to "
-            "run `ccc init` and `ccc index` by hand.",
+            "Call ccc_init in the directory of a project. If that is wanted, ask the user to run "
+            "`ccc init` and `ccc index` by hand.",
         )
 
 

@@ -7,23 +7,32 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vera_ccc_tools import output
+from vera_ccc_tools import invocation, output
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.terminal import Terminal
 
 MOST_LANGUAGES = 8
 _FOR_A_PERSON = (
+    (
+        r"\bCall ccc_init with `litellm_model` \(the user's choice\), or ask the user to run ",
+        """Run `vera-ccc call ccc_init '{"litellm_model": "openai/NAME"}'`, or """,
+    ),
+    (r"\bccc_init with `force`", """`vera-ccc call ccc_init '{"force": true}'`"""),
+    (r"\bccc_init without `litellm_model`", "ccc_init"),
+    (r"\bccc_doctor with `verbose`", "`vera-ccc doctor --verbose`"),
     (r"\bccc_(index|doctor|search)\b", r"`vera-ccc \1`"),
-    (r"\bccc_init\b", "`vera-ccc call ccc_init`"),
-    (r"\b(the ccc-status section of the next turn|ccc-status)\b", "`vera-ccc status`"),
+    (r"(?<!vera-ccc call )\bccc_init\b", "`vera-ccc call ccc_init`"),
+    (r"\b([Tt]he ccc-status section of the next turn|ccc-status)\b", "`vera-ccc status`"),
     (r"\bCall `vera", "Run `vera"),
     (r"\bcall `vera", "run `vera"),
+    (r"(?s)\b([Aa]sk the user to .*?)\b(or|and|then) to (?=\w)", r"\1\2 "),
     (r"\bAsk the user to (\w)", lambda found: found[1].upper()),
     (r"\bask the user to ", ""),
     (r"\bUse rg meanwhile, and (\w)", lambda found: found[1].upper()),
     (r" ?\bUse rg meanwhile\.", ""),
     (r"; use rg meanwhile\b", ""),
     (r"\bTell the user\. ", ""),
+    (r"\bTell the user these words of ccc; its ", "Its "),
     ("`languages`", "`--lang`"),
     ("`path`", "`--path`"),
 )
@@ -154,9 +163,15 @@ def sync(text: str, terminal: Terminal) -> str:
     return "\n".join(lines)
 
 
+def told(error: Failure) -> Failure:
+    """A failure in the words of the command line."""
+    return Failure(error.code, for_a_person(error.message), for_a_person(error.hint))
+
+
 def failure(error: Failure, terminal: Terminal) -> str:
     """A failure: what, and what to do about it."""
-    said, hint = (output.clean(for_a_person(text)) for text in (error.message, error.hint))
+    error = told(error)
+    said, hint = (output.clean(text) for text in (error.message, error.hint))
     message = terminal.style(said, "bold", "red")
     return f"{message}\n{hint}" if hint else message
 
@@ -165,4 +180,4 @@ def for_a_person(text: str) -> str:
     """What is told to a model, as it is told to a person who has no tools but a command line."""
     for told, said in _FOR_A_PERSON:
         text = re.sub(told, said, text)
-    return text
+    return invocation.in_place(text)

@@ -96,8 +96,8 @@ def check_root(root: Path, cwd: Path) -> None:
     raise Failure(
         "home_project",
         f"{named} is a ccc project, and {what}: all of it would be indexed.",
-        f"Ask the user to remove {settings_path(root)}, then call ccc_index in a repository; or, "
-        f"if all of {root} is to be indexed, to run `ccc index` in it by hand.",
+        f"Ask the user to remove {settings_path(root)}, then call ccc_index in a repository. If "
+        f"all of {root} is to be indexed, ask the user to run `ccc index` in it by hand.",
     )
 
 

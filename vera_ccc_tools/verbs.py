@@ -62,9 +62,14 @@ def _command(name: str) -> Callable[[argparse.Namespace], int]:
     return run
 
 
-def where(parser: argparse.ArgumentParser) -> None:
-    """Add the option that names the directory."""
-    parser.add_argument("--cwd", metavar="DIR", default=".", help="instead of this directory")
+def where(
+    parser: argparse.ArgumentParser, name: str = "--cwd", does: str = "instead of this directory"
+) -> None:
+    """Add the option that names the directory; both of its names go, and *name* is shown."""
+    for option in ("--cwd", "--dir"):
+        told = does if option == name else argparse.SUPPRESS
+        parser.add_argument(option, dest="cwd", metavar="DIR", default=".", help=told)
+    parser.set_defaults(names_directory=name)
 
 
 def _as_json(parser: argparse.ArgumentParser, what: str) -> None:
@@ -140,7 +145,7 @@ def _call_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _init_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dir", metavar="DIR", default=".", help="instead of this directory")
+    where(parser, "--dir")
     parser.add_argument(
         "--agent", choices=AGENTS, default=AGENTS[0], help=f"for whom ({AGENTS[0]})"
     )
@@ -149,9 +154,7 @@ def _init_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _mcp_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--dir", metavar="DIR", default=".", help="the project; instead of this directory"
-    )
+    where(parser, "--dir", "the project; instead of this directory")
 
 
 VERBS = (

@@ -80,6 +80,61 @@ def test_a_wrong_usage_ends_with_2_and_a_next_step(arguments: tuple[str, ...], s
     assert "--help` " in said.splitlines()[-1]
 
 
+@pytest.mark.parametrize("arguments", ["serch", "search", "--help", "help index", "sync"])
+def test_what_was_run_is_what_usage_and_hints_name(arguments: str, tmp_path: Path) -> None:
+    script = str(ROOT / "vera_ccc_tools" / "bootstrap.py")
+    done = subprocess.run(
+        [sys.executable, script, *arguments.split()],
+        cwd=tmp_path,
+        env=os.environ | {"VERA_CCC_PYTHON": sys.executable},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    said = done.stdout + done.stderr
+    python = "python3" if POSIX else "python"
+    name = shlex.join([python, script]) if POSIX else subprocess.list2cmdline([python, script])
+    assert "vera-ccc " not in said
+    assert name in said
+
+
+def test_both_names_of_the_directory_go_for_every_verb(tmp_path: Path) -> None:
+    for verb in VERBS:
+        for option in ("--cwd", "--dir"):
+            words = {"search": ["x"], "call": ["x"]}.get(verb.name, [])
+            if verb.name not in {"tools", "worker"}:
+                assert command_line.parse(verb, [*words, option, "/a"]).cwd == "/a"
+    for verb_and_option in ("index --cwd", "index --dir", "init --dir"):
+        verb_name, option = verb_and_option.split()
+        done = vera(verb_name, option, str(tmp_path / "nope"))
+        shown = "--dir" if verb_name == "init" else "--cwd"
+        assert done.stderr.decode().splitlines()[-1] == (
+            f"Give `{shown}` a directory that exists and that you may read."
+        )
+
+
+def test_json_and_text_name_the_same_options(
+    tmp_path: Path, fake_executable: MakeExecutable
+) -> None:
+    root = make_project(tmp_path / "p")
+    fake = fake_ccc(fake_executable, tmp_path, "print('  Chunks: 1\\n  Files:  1')")
+    environ = {"VERA_CCC_EXECUTABLE": str(fake.path), "VERA_CCC_GITIGNORE_SYNC": "0"}
+    asked = ("search", "x", "--lang", "klingon", "--cwd", str(root))
+    said = vera(*asked, environ=environ).stderr.decode().splitlines()
+    error = json.loads(vera(*asked, "--json", environ=environ).stdout)["error"]
+    assert [error["message"], error["hint"]] == said
+    assert said[0].startswith("`--lang`: 'klingon'")
+    for verb in ("doctor", "status"):
+        seen = vera(verb, "--json", cwd=tmp_path, environ={"VERA_CCC_EXECUTABLE": "/x"}).stdout
+        told = json.loads(seen)
+        assert "rg meanwhile" not in told.get("hint", told["text"])
+    assert "rg meanwhile" not in vera("doctor", cwd=tmp_path, environ=environ).stdout.decode()
+    seen = json.loads(vera("status", "--json", cwd=tmp_path, environ=environ).stdout)
+    assert seen["hint"] == "To index it, run `vera-ccc call ccc_init`, then `vera-ccc index`."
+
+
 def test_the_help_names_every_verb_and_each_verb_has_its_own() -> None:
     listed = vera("--help").stdout.decode()
     assert listed == vera("help").stdout.decode()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from core_helpers import MakeExecutable, answer, environment, fake_ccc, make_project, row
-from helpers import write_file
+from helpers import ROOT, write_file
 from vera_ccc_tools import faults, presentation, tools
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.session import Call, Session
@@ -170,6 +172,17 @@ def test_a_report_keeps_its_words_and_gets_colours() -> None:
             "If it stays so, run `ccc daemon restart`.",
         ),
         (
+            "Ask the user to start the embedding service, or to correct the settings; it helps.",
+            "Start the embedding service, or correct the settings; it helps.",
+        ),
+        (
+            faults.named("no_embedding_model").remedy,
+            (
+                """Run `vera-ccc call ccc_init '{"litellm_model": "openai/NAME"}'`, """
+                "or `ccc init` once in a terminal."
+            ),
+        ),
+        (
             "Try again; if it happens again, call ccc_doctor.",
             "Try again; if it happens again, run `vera-ccc doctor`.",
         ),
@@ -180,8 +193,41 @@ def test_a_person_is_told_what_to_type(told: str, said: str) -> None:
     assert presentation.failure(Failure("x", "It broke.", told), PLAIN) == f"It broke.\n{said}"
 
 
-def test_no_known_remedy_speaks_of_tools_or_of_a_user() -> None:
-    for fault in faults.FAULTS:
-        said = presentation.for_a_person(fault.remedy)
-        assert not re.search(r"(?<!call )ccc_\w+|the user to|rg meanwhile", said), said
-        assert said[:1] == said[:1].upper()
+def texts(path: Path) -> Iterator[str]:
+    """The texts in a source but its docstrings; ``X`` for what is filled in."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    passed = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if id(node) in passed or not isinstance(node, ast.Constant | ast.JoinedStr):
+            continue
+        if isinstance(node, ast.Constant):
+            yield str(node.value)
+        else:
+            passed |= {id(part) for part in node.values}
+            parts = (part.value if isinstance(part, ast.Constant) else "X" for part in node.values)
+            yield "".join(map(str, parts))
+
+
+TOOL = r"\bccc[_-](?:index|init|search|doctor|status)\b"
+FOR_A_MODEL = {"tools", "status", "verbs", "presentation"}
+TOLD = [
+    text
+    for path in sorted((ROOT / "vera_ccc_tools").glob("*.py"))
+    if path.stem not in FOR_A_MODEL
+    for text in texts(path)
+    if " " in text and re.search(rf"{TOOL}|the user|rg meanwhile|or to", text)
+]
+
+
+def test_the_texts_that_speak_to_a_model_are_found() -> None:
+    assert len(TOLD) > 40
+    assert {fault.remedy for fault in faults.FAULTS if "ccc_" in fault.remedy} <= set(TOLD)
+
+
+@pytest.mark.parametrize("text", TOLD)
+def test_no_text_speaks_of_tools_or_of_a_user_to_a_person(text: str) -> None:
+    said = presentation.for_a_person(text)
+    words = rf"(?<!vera-ccc call ){TOOL}|\brg meanwhile\b|\b[Tt]he user\b|\b(?:or|then) to\b"
+    arguments = r"`(?:languages|path|force|verbose|litellm_model|refresh_index|background)`"
+    assert not re.search(rf"{words}|{arguments}", said)
+    assert said[:1] == said[:1].upper() or text[:1] == text[:1].lower()

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from subprocess import list2cmdline
 from typing import Any
 
-from vera_ccc_tools import bootstrap
+from vera_ccc_tools import bootstrap, invocation
 from vera_ccc_tools.environments import INSTALL_SECONDS
 from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.invocation import SCRIPT
 from vera_ccc_tools.process import Command, find_executable, run
 
-SCRIPT = "vera-ccc"
-"""The command that an installation of this package brings."""
 _BOOTSTRAP = "vera_ccc_tools/bootstrap.py"
 
 
@@ -30,8 +27,7 @@ class Launch:
 
     def line(self, *arguments: str) -> str:
         """The command line with *arguments*, as a person types it."""
-        words = [self.command, *self.args, *arguments]
-        return list2cmdline(words) if os.name == "nt" else shlex.join(words)
+        return invocation.line([self.command, *self.args, *arguments])
 
 
 def find(environ: Mapping[str, str] | None = None) -> Launch:
