@@ -108,7 +108,10 @@ def to_json(session: Session, call: Call) -> dict[str, Any]:
     ``message`` and ``hint`` (for a person; the hint may be empty), and ``fresh``: whether the
     index matches the disk, by a look at git against the last refresh of this session; None where
     that is not known. While a background ``ccc_index`` runs, the state is ``indexing`` whatever
-    the index holds already.
+    the index holds already. ``repository`` is the git root that ``ccc_index`` would make a project
+    of (or None), ``init`` what ``ccc_init`` would find: a project in the directory itself
+    (``done``), one or a repository above it (``within``), or neither (``free``); ``has_model``
+    whether the user has chosen an embedding model, and ccc takes no other one.
 
     Raises:
         Failure: ``cancelled``.
@@ -127,6 +130,18 @@ def to_json(session: Session, call: Call) -> dict[str, Any]:
         "fresh": _is_fresh(session, call, seen.root) if state == "ready" else None,
         "message": output.clean_line(message),
         "hint": output.clean_line(hint),
+        **_found_by_init(session, call.cwd, seen.root),
+    }
+
+
+def _found_by_init(session: Session, cwd: Path, root: Path | None) -> dict[str, Any]:
+    repository = project.find_repository(cwd)
+    above = root or repository
+    init = "done" if root == cwd else "free" if above in (None, cwd) else "within"
+    return {
+        "repository": None if repository is None else output.clean_line(str(repository)),
+        "init": init,
+        "has_model": project.is_file(project.global_settings_path(session.environ)),
     }
 
 

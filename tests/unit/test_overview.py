@@ -68,9 +68,35 @@ def test_a_project_without_an_index_starts_nothing(see: See, fake: FakeCcc, tmp_
     assert fake.calls() == []
 
 
+def test_what_an_init_would_find_is_told(see: See, tmp_path: Path) -> None:
+    def found(cwd: Path) -> tuple[str, str | None]:
+        seen = see(cwd, STATS.format(0, 0, 0))
+        return seen["init"], seen["repository"]
+
+    repository = tmp_path / "r"
+    (repository / ".git").mkdir(parents=True)
+    assert found(tmp_path / "a") == ("free", None)
+    assert found(repository) == ("free", str(repository))
+    assert found(repository / "sub") == ("within", str(repository))
+    make_project(repository)
+    assert found(repository)[0] == "done"
+    assert found(repository / "sub")[0] == "within"
+    make_project(tmp_path / "p")
+    assert found(tmp_path / "p" / "sub") == ("within", None)
+
+
+def test_whether_a_model_is_chosen_is_told(see: See, tmp_path: Path) -> None:
+    user = tmp_path / "user"
+    assert see(tmp_path / "a", COCOINDEX_CODE_DIR=str(user))["has_model"] is False
+    user.mkdir()
+    (user / "global_settings.yml").write_text("embedding: {}\n")
+    assert see(tmp_path / "a", COCOINDEX_CODE_DIR=str(user))["has_model"] is True
+
+
 def test_a_ready_index_is_told_with_exact_numbers(see: See, tmp_path: Path) -> None:
     root = make_project(tmp_path / "p")
-    assert see(root, STATS.format(17_234, 5711, 17_234)) == {
+    user = {"COCOINDEX_CODE_DIR": str(tmp_path)}
+    assert see(root, STATS.format(17_234, 5711, 17_234), **user) == {
         "state": "ready",
         "root": str(root),
         "files": 5711,
@@ -81,6 +107,9 @@ def test_a_ready_index_is_told_with_exact_numbers(see: See, tmp_path: Path) -> N
         "fresh": None,
         "message": "The index holds 5,711 files, 17,234 chunks.",
         "hint": "",
+        "repository": None,
+        "init": "done",
+        "has_model": False,
     }
 
 
