@@ -1,6 +1,8 @@
 /** The commands of a person. What they bring is shown to the person, and never to the model. */
 import { Person } from "./person.js";
+import { split } from "./results.js";
 import { counted, plain } from "./text.js";
+import { forPerson } from "./wording.js";
 
 /**
  * @typedef {import("./footer.js").Overview} Overview
@@ -11,13 +13,15 @@ import { counted, plain } from "./text.js";
 
 /** results of a search, which a person takes in at a glance */
 const LIMIT = 10;
-const TOOLS = /\bccc_(search|index|init|doctor)\b/g;
+const MORE = /: go on with offset (\d+)/;
 
 export class Commands {
   #means;
   #hasEnded = false;
   /** how far the index run is that a command has begun; empty where none goes on */
   #progress = "";
+  /** @type {{query: string, offset: number} | undefined} the last search, where it has more results */
+  #more;
 
   /** @param {Means} means */
   constructor(means) {
@@ -44,10 +48,10 @@ export class Commands {
   #table() {
     return {
       ccc: { description: "Show the state of the code index", run: (person) => this.#state(person) },
-      "ccc-search": { description: "Search the code by meaning: /ccc-search QUERY", run: (person, said) => this.#search(person, said) },
+      "ccc-search": { description: "Search the code by meaning: /ccc-search QUERY; then /ccc-search more", run: (person, said) => this.#search(person, said) },
       "ccc-index": { description: "Build the code index or bring it up to date", run: (person) => this.#index(person) },
       "ccc-init": { description: "Make this directory a project for code search: /ccc-init [force] [MODEL]", run: (person, said) => this.#init(person, said) },
-      "ccc-doctor": { description: "Find out why code search does not work", run: (person) => this.#doctor(person) },
+      "ccc-doctor": { description: "Find out why code search does not work: /ccc-doctor [verbose]", run: (person, said) => this.#doctor(person, said) },
       "ccc-sync": { description: "Show what the index leaves out and why; changes nothing", run: (person) => this.#sync(person) },
     };
   }
@@ -64,12 +68,16 @@ export class Commands {
   async #search(person, said) {
     const query = said || (await person.tells("Search the code for", "where are failed uploads retried"));
     if (!query) return person.isThere ? undefined : person.say("Say what to search for: /ccc-search where are uploads retried", "error");
-    await this.#show(person, "ccc_search", { query, limit: LIMIT }, "Searching…");
+    if (query === "more" && !this.#more) return person.say("No search has more results to show: /ccc-search QUERY searches.", "error");
+    const asked = query === "more" ? this.#more : { query };
+    const result = await this.#show(person, "ccc_search", { ...asked, limit: LIMIT }, "Searching…");
+    const following = result && MORE.exec(notesOf(result))?.[1];
+    if (result && !result.isError) this.#more = following ? { query: asked?.query ?? "", offset: Number(following) } : undefined;
   }
 
-  /** @param {Person} person */
-  async #doctor(person) {
-    await this.#show(person, "ccc_doctor", {}, "Checking…");
+  /** @type {Run} */
+  async #doctor(person, said) {
+    await this.#show(person, "ccc_doctor", said === "verbose" ? { verbose: true } : {}, "Checking…");
   }
 
   /**
@@ -78,14 +86,15 @@ export class Commands {
    * @param {string} name
    * @param {object} args
    * @param {string} message
+   * @returns {Promise<Result | undefined>} undefined where it was cancelled
    */
   async #show(person, name, args, message) {
     const result = await person.during(message, (signal) => this.#call(person, name, args, { signal }));
-    if (!result) return;
+    if (!result) return undefined;
     this.#means.footer.ask();
-    const text = textOf(result);
-    const content = name === "ccc_search" && !result.isError ? text : forPerson(text);
+    const content = contentOf(result, person.isThere);
     await person.show({ name, title: forPerson(name), args: { ...args, limit: undefined }, content, details: result.details, isError: result.isError });
+    return result;
   }
 
   /** @param {Person} person */
@@ -99,9 +108,13 @@ export class Commands {
   async #init(person, said) {
     const words = said.split(/\s+/).filter(Boolean);
     const model = words.find((word) => word !== "force");
-    const question = `It writes .cocoindex_code/settings.yml in ${plain(person.cwd)} and adds .cocoindex_code to .gitignore.`;
-    if (!(await this.#agrees(person, "Make this directory a project for code search?", question))) return;
-    const args = { force: words.includes("force"), ...(model && { litellm_model: model }) };
+    const force = words.includes("force");
+    const seen = await person.during("Looking at the index…", (signal) => this.#overview(person, signal));
+    if (!seen) return;
+    if (seen.state === "unavailable") return person.say(describe(seen), "error");
+    const question = initQuestion(seen, { cwd: plain(person.cwd), force, model });
+    if (question && !(await this.#agrees(person, ...question))) return;
+    const args = { force, ...(model && { litellm_model: model }) };
     const result = await person.during("Initializing…", (signal) => this.#call(person, "ccc_init", args, { signal }));
     if (result) await this.#tell(person, result);
   }
@@ -113,8 +126,9 @@ export class Commands {
     if (!seen) return;
     if (seen.state === "unavailable") return person.say(describe(seen), "error");
     if (seen.job?.running) return person.say(forPerson(seen.job.line));
+    if (seen.state === "none" && !seen.repository) return person.say(describe(seen), "error");
     const isNew = seen.state === "none" || seen.state === "unindexed";
-    const place = plain(seen.root ?? person.cwd);
+    const place = plain(seen.root ?? seen.repository);
     const question = `ccc reads and embeds every file that git does not ignore in the project of ${place}. In a large one that takes minutes.`;
     if (isNew && !(await this.#agrees(person, "Build the index for code search?", question))) return;
     const run = this.#run(person);
@@ -130,7 +144,10 @@ export class Commands {
    */
   async #run(person) {
     this.#progress = "Indexing.";
-    const onProgress = (/** @type {string} */ text) => void (this.#progress = text);
+    const onProgress = (/** @type {string} */ text) => {
+      this.#progress = text;
+      this.#means.footer.hear(text);
+    };
     const work = this.#call(person, "ccc_index", {}, { onProgress });
     this.#means.footer.hold(work);
     try {
@@ -210,7 +227,7 @@ export class Commands {
 export function describe(seen) {
   const { state, root, files, chunks, fresh, job, message, hint } = seen;
   if (state !== "ready") return forPerson([`ccc ${state === "indexing" ? "●" : "✗"} ${message}`, hint, job?.line].filter(Boolean).join("\n"));
-  const freshness = { true: "Up to date.", false: "Files have changed since; the next search brings it up to date.", null: "" }[String(fresh)];
+  const freshness = { true: "Up to date.", false: "Files have changed since; the next search brings it up to date.", null: "Not compared with the files yet; the next search does that." }[String(fresh)];
   const lines = [`ccc ✓ ${counted(files, "file")}, ${counted(chunks, "chunk")} in ${root}`, languages(seen), freshness, job?.line];
   return forPerson(lines.filter(Boolean).join("\n"));
 }
@@ -222,13 +239,45 @@ function languages({ languages }) {
 }
 
 /**
- * The words of a message that name a tool, in those of a person.
- * @param {string} text
+ * What to ask before `ccc_init`; nothing where it changes nothing for sure, and only says why.
+ * @param {Overview} seen
+ * @param {{cwd: string, force: boolean, model?: string}} given
+ * @returns {[string, string] | undefined} the question and what it is about
  */
-function forPerson(text) {
-  return text.replace(TOOLS, "/ccc-$1");
+export function initQuestion({ init, root, repository, has_model }, { cwd, force, model }) {
+  const isRefused = (init === "within" && !force) || (has_model && model);
+  if (isRefused || (init === "done" && has_model)) return undefined;
+  const sets = has_model ? "" : ` It sets ccc's embedding model for all your projects: ${model ? plain(model) : "ccc's default one"}.`;
+  if (init === "done") return ["Set the embedding model?", sets.trim()];
+  const writes = `It writes .cocoindex_code/settings.yml in ${cwd} and adds .cocoindex_code to .gitignore.${sets}`;
+  if (init !== "within") return ["Make this directory a project for code search?", writes];
+  const above = root ? `the project ${plain(root)}, which stays as it is` : `the repository ${plain(repository)}`;
+  return ["Make a project of this directory alone?", `It lies inside ${above}. Searches from here will find only what lies here. ${writes}`];
 }
+
 /** @param {Result} result */
 function textOf({ content }) {
   return content.map((block) => block.text).join("\n");
+}
+
+/**
+ * A result for a person: its words are put otherwise, the code that it quotes never is.
+ * @param {Result} result
+ * @param {boolean} canGoOn whether this session takes further commands
+ */
+function contentOf(result, canGoOn) {
+  const text = textOf(result);
+  const notes = notesOf(result);
+  return text.slice(0, text.length - notes.length) + forPerson(notes.replace(MORE, canGoOn ? ": /ccc-search more" : ""));
+}
+
+/**
+ * What a result says beside the code that it quotes.
+ * @param {Result} result
+ */
+function notesOf(result) {
+  const { details, isError } = result;
+  const text = textOf(result);
+  if (isError || !Array.isArray(details?.results)) return text;
+  return split(text, details.results)?.rest ?? "";
 }

@@ -7,16 +7,20 @@ import os from "node:os";
 import path from "node:path";
 import { isFirstTime } from "./once.js";
 import { counted } from "./text.js";
+import { forPerson } from "./wording.js";
 
 /**
  * @typedef {import("./person.js").Person} Person
  * @typedef {{state: "ready" | "indexing" | "empty" | "unindexed" | "none" | "unavailable", root: string | null,
  *   files: number, chunks: number, languages: Record<string, number>, progress: Record<string, number> | null,
- *   job: {tool: string, running: boolean, line: string} | null, fresh: boolean | null, message: string, hint: string}} Overview
+ *   job: {tool: string, running: boolean, line: string} | null, fresh: boolean | null, message: string, hint: string,
+ *   repository: string | null, init: "done" | "within" | "free", has_model: boolean}} Overview
  *   the result of the worker's method of that name
  */
 
 const OFF = new Set(["0", "false", "no", "off"]);
+/** what the progress of an index run begins with: how many files are done */
+const DONE = /^Indexing: (?:([\d,]+) files? done|no file is done yet)/;
 const FIRST_LINE = "ccc: no semantic index here yet; /ccc-index builds one.";
 export const PERIOD = {
   /** ms between the first looks while an index run goes on */
@@ -50,6 +54,8 @@ export class Footer {
   #isAsked = false;
   #wasRunning = false;
   #held = 0;
+  /** @type {number | undefined} files that are done, by the progress of the command that holds it */
+  #heard;
   #looks = 0;
   #failures = 0;
 
@@ -103,9 +109,21 @@ export class Footer {
     this.ask();
     const release = () => {
       this.#held -= 1;
+      this.#heard = undefined;
       this.look();
     };
     work.then(release, release);
+  }
+
+  /**
+   * Show the number that the command that holds it tells of its progress, at the same time.
+   * @param {string} text
+   */
+  hear(text) {
+    const found = DONE.exec(text);
+    if (!found || this.#held === 0) return;
+    this.#heard = Number((found[1] ?? "0").replaceAll(",", ""));
+    if (this.#person && this.#seen) this.#show(this.#person, this.#seen);
   }
 
   /** Look now, and as long as something goes on; nobody waits for it. */
@@ -167,7 +185,7 @@ export class Footer {
    * @param {Overview} seen
    */
   #show(person, seen) {
-    const text = footerText(seen, { isHeld: this.#held > 0, isAsked: this.#isAsked, theme: person.theme });
+    const text = footerText(seen, { isHeld: this.#held > 0, heard: this.#heard, isAsked: this.#isAsked, theme: person.theme });
     if (text === this.#shown) return;
     this.#shown = text;
     person.setFooter(text);
@@ -182,20 +200,20 @@ export class Footer {
     this.#wasRunning = Boolean(job?.running);
     if (!hasEnded) return;
     this.#onChange();
-    if (job.line.includes(" failed: ")) person.say(job.line, "error").catch(() => {});
+    if (job.line.includes(" failed: ")) person.say(forPerson(job.line), "error").catch(() => {});
   }
 }
 
 /**
  * @param {Overview} seen
- * @param {{isHeld?: boolean, isAsked?: boolean, theme?: import("./terminal.js").Theme}} [options]
+ * @param {{isHeld?: boolean, heard?: number, isAsked?: boolean, theme?: import("./terminal.js").Theme}} [options]
  * @returns {string | undefined} undefined where there is nothing to tell
  */
-export function footerText(seen, { isHeld = false, isAsked = false, theme } = {}) {
+export function footerText(seen, { isHeld = false, heard, isAsked = false, theme } = {}) {
   const paint = (/** @type {string} */ colour, /** @type {string} */ text) => theme?.fg(colour, text) ?? text;
   const text = (/** @type {string} */ mark, /** @type {string} */ colour, /** @type {string} */ words) =>
     `${paint("dim", "ccc")} ${paint(colour, mark)} ${paint("dim", words)}`;
-  if (seen.state === "indexing" || isHeld || seen.job?.running) return text("●", "accent", activity(seen));
+  if (seen.state === "indexing" || isHeld || seen.job?.running) return text("●", "accent", activity(seen, heard));
   if (seen.state === "ready") return text("✓", "success", counted(seen.files, "file"));
   // Where nobody has made a project of this directory, nobody wants to hear of ccc before it is asked for.
   if (seen.root === null && !isAsked) return undefined;
@@ -203,10 +221,13 @@ export function footerText(seen, { isHeld = false, isAsked = false, theme } = {}
   return text("✗", "warning", seen.state === "empty" ? "empty index" : "not indexed");
 }
 
-/** @param {Overview} seen */
-function activity({ job, progress, files }) {
+/**
+ * @param {Overview} seen
+ * @param {number} [heard]
+ */
+function activity({ job, progress, files }, heard) {
   if (job?.running && job.tool !== "ccc_index") return "initializing";
-  const done = progress?.done || files;
+  const done = heard ?? (progress?.done || files);
   return done ? `indexing ${counted(done, "file")}` : "indexing";
 }
 

@@ -14,6 +14,7 @@ from e2e.pi import Event, Pi, Session
 from helpers import POSIX, ROOT
 
 newest_pi = pytest.mark.parametrize("pi_version", ["1.6.0"], indirect=True)
+NOT_COMPARED = "Not compared with the files yet; the next search does that."
 FIRST_LINE = "ccc: no semantic index here yet; /ccc-index builds one."
 
 
@@ -61,6 +62,8 @@ def test_a_person_sets_a_project_up_and_searches_it_over_rpc(
         assert f"Indexed {project}: 2 files" in asks(session, "notify")["message"]
         session.wait(lambda record: record.get("statusText") == "ccc ✓ 2 files", "footer")
         assert told(session, "/ccc").startswith(f"ccc ✓ 2 files, 2 chunks in {project}\n")
+        assert f"{project} is a ccc project already" in told(session, "/ccc-init")
+        assert "already chosen" in told(session, "/ccc-init openai/other")
         assert "src/upload.py:1-2 [python]" in told(session, "/ccc-search retry a failed upload")
         assert "secrets/" in told(session, "/ccc-sync")
         assert "No problem found." in told(session, "/ccc-doctor")
@@ -68,11 +71,36 @@ def test_a_person_sets_a_project_up_and_searches_it_over_rpc(
     assert model.requests == []
 
 
+@newest_pi
+def test_commands_that_can_do_nothing_say_so_and_ask_nothing(
+    pi: Pi, project: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    with pi.rpc(outside) as session:
+        assert told(session, "/ccc-index").endswith("To index it, use /ccc-init, then /ccc-index.")
+        assert "use /ccc-init in the project's root" in told(session, "/ccc-sync")
+    with pi.rpc(project / "src") as session:
+        assert asks(session, "notify")["message"] == FIRST_LINE
+        assert "use /ccc-init force to make a project" in told(session, "/ccc-init")
+        session.send("prompt", message="/ccc-init force")
+        question = asks(session, "confirm")
+        assert question["title"] == "Make a project of this directory alone?"
+        answer(session, question, confirmed=False)
+        refused = told(session, "/ccc-init openai/other")
+        assert f"lies inside the git repository {project}" in refused
+    with pi.rpc(project) as session:
+        refused = told(session, "/ccc-init openai/other")
+        assert "already chosen" in refused
+        assert refused.endswith("Use /ccc-init without a model, or edit that file.")
+    assert not list(project.rglob("settings.yml"))
+
+
 def test_print_mode_prints_what_is_asked_for_and_does_nothing_costly(pi: Pi, project: Path) -> None:
     done = pi.print("/ccc", project)
     assert (done.returncode, done.stderr) == (0, "")
     assert (
-        "ccc ✗ This directory belongs to no ccc project.\nTo index it, call /ccc-index."
+        "ccc ✗ This directory belongs to no ccc project.\nTo index it, use /ccc-index."
         in done.stdout
     )
     for command in ("/ccc-index", "/ccc-init"):
@@ -89,7 +117,7 @@ def test_json_mode_keeps_its_stream(pi: Pi, fake_worker: FakeWorker, project: Pa
     done = pi.run(["--mode", "json", "/ccc"], project)
     records = [json.loads(line) for line in done.stdout.splitlines()]
     said = [record["entry"]["data"]["content"] for record in records if "entry" in record]
-    assert said == ["ccc ✓ 7 files, 0 chunks in /p"]
+    assert said == [f"ccc ✓ 7 files, 0 chunks in /p\n{NOT_COMPARED}"]
 
 
 @newest_pi
@@ -99,7 +127,7 @@ def test_the_footer_and_the_first_line_can_be_turned_off(
     pi.env.update(VERA_CCC_PYTHON=str(fake_worker.python), VERA_CCC_FOOTER="0")
     with pi.rpc(project) as session:
         fake_worker.sees(state="ready", root="/p", files=7)
-        assert told(session, "/ccc") == "ccc ✓ 7 files, 0 chunks in /p"
+        assert told(session, "/ccc") == f"ccc ✓ 7 files, 0 chunks in /p\n{NOT_COMPARED}"
         session.prompt("hello")
     assert footers(session) == []
 

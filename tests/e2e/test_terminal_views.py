@@ -129,8 +129,8 @@ def test_progress_is_live_in_the_call_and_in_the_footer(
     model.say([use("ccc_index"), "That is all."])
     with opened(pi, project, "index it") as terminal:
         terminal.wait("● Indexing: 12 files done (3 changed), 45 files/s, 27 s")
-        terminal.wait("ccc ● indexing")
-        fake_worker.sees(state="indexing", root="/p", files=0, progress={"done": 1204})
+        terminal.wait("ccc ● indexing 12 files")
+        fake_worker.sees(state="indexing", root="/p", files=0, progress={"done": 26})
         Path(f"{step}12").touch()
         terminal.wait("● Indexing: 1,204 files done")
         terminal.wait("ccc ● indexing 1,204 files")
@@ -154,4 +154,4 @@ def test_a_background_run_is_in_the_footer_until_it_is_done(
             state="unindexed", root="/p", files=0, job={**job, "running": False, "line": line}
         )
         terminal.wait("ccc ✗ not indexed")
-        terminal.wait(line)
+        terminal.wait("/ccc-index in the background failed: no room.")

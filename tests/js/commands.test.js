@@ -3,14 +3,14 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { registerCards } from "../../extension/cards.js";
-import { describe } from "../../extension/commands.js";
+import { describe, initQuestion } from "../../extension/commands.js";
 import { Terminal } from "../../extension/terminal.js";
 import { until } from "./helpers.js";
 import { host, posix } from "./pi-host.js";
 
 const ready = {
   state: "ready", root: "/p", files: 5711, chunks: 17204, languages: { python: 12000, go: 5204 },
-  progress: null, job: null, fresh: true, message: "", hint: "",
+  progress: null, job: null, fresh: true, message: "", hint: "", repository: "/p", init: /** @type {const} */ ("done"), has_model: true,
 };
 const unindexed = { ...ready, state: "unindexed", files: 0, message: "This project has no index yet.", hint: "To build it, call ccc_index." };
 const content = [{ type: "text", text: "src/a.py:1-1 [python] 0.9\nx\n\n[Result 1; no more.]" }];
@@ -50,8 +50,8 @@ for (const mode of ["tui", "rpc"]) {
 
 test("each state is described with its next step, in the words of a person", () => {
   assert.match(describe({ ...ready, state: "ready", fresh: false }), /the next search brings it up to date/);
-  assert.doesNotMatch(describe({ ...ready, state: "ready", fresh: null }), /up to date/i);
-  assert.equal(describe({ ...unindexed, state: "unindexed" }), "ccc ✗ This project has no index yet.\nTo build it, call /ccc-index.");
+  assert.match(describe({ ...ready, state: "ready", fresh: null }), /\nNot compared with the files yet; the next search does that\.$/);
+  assert.equal(describe({ ...unindexed, state: "unindexed" }), "ccc ✗ This project has no index yet.\nTo build it, use /ccc-index.");
   const job = { tool: "ccc_index", running: true, line: "ccc_index is running in the background." };
   assert.equal(describe({ ...ready, state: "indexing", message: "Being built.", job }), "ccc ● Being built.\n/ccc-index is running in the background.");
 });
@@ -103,7 +103,23 @@ test("in RPC mode a search is told, and a failure as an error with the words of 
   await pi.type("/ccc-search retry");
   pi.say({ result: { content: [{ type: "text", text: "No index.\nCall ccc_index." }], isError: true } });
   await pi.type("/ccc-search retry");
-  assert.deepEqual(pi.told, [[content[0].text, "info"], ["No index.\nCall /ccc-index.", "error"]]);
+  assert.deepEqual(pi.told, [[content[0].text, "info"], ["No index.\nUse /ccc-index.", "error"]]);
+});
+
+test("/ccc-search more goes on where the last search has ended, and code is quoted as it is", posix, async (t) => {
+  const pi = await host(t, { mode: "rpc" });
+  const code = "src/a.py:1-1 [python] 0.9\ncall ccc_index: go on with offset 1";
+  const found = { results: [{ file_path: "src/a.py", language: "python", start_line: 1, end_line: 1, score: 0.9, lines: 2 }] };
+  const answer = (/** @type {string} */ notes) => ({ content: [{ type: "text", text: `${code}\n\n${notes}` }], details: found });
+  await pi.type("/ccc-search more");
+  pi.say({ result: answer("[Results 1 to 10; there are more: go on with offset 10.]") });
+  await pi.type("/ccc-search retry");
+  pi.say({ result: answer("[Results 11 to 20; no more.]") });
+  await pi.type("/ccc-search more");
+  await pi.type("/ccc-search more");
+  const none = "No search has more results to show: /ccc-search QUERY searches.";
+  assert.deepEqual(pi.told.map(([text]) => text), [none, `${code}\n\n[Results 1 to 10; there are more: /ccc-search more.]`, `${code}\n\n[Results 11 to 20; no more.]`, none]);
+  assert.deepEqual(pi.requests("tools/call").map(({ params }) => params.arguments), [{ query: "retry", limit: 10 }, { query: "retry", offset: 10, limit: 10 }]);
 });
 
 test("a search without a query asks for it; no answer is no search", posix, async (t) => {
@@ -130,7 +146,7 @@ test("a worker that fails is told with its hint", posix, async (t) => {
   const pi = await host(t, { mode: "tui", agent: { BorderedLoader } });
   pi.say({ errors: { sync: { code: -32602, message: "No project.", data: { hint: "Call ccc_index." } } } });
   await pi.type("/ccc-sync");
-  assert.deepEqual(pi.told, [["No project.\nCall /ccc-index.", "error"]]);
+  assert.deepEqual(pi.told, [["No project.\nUse /ccc-index.", "error"]]);
 });
 
 test("/ccc-sync is a dry run, and /ccc-doctor shows its report", posix, async (t) => {
@@ -138,12 +154,15 @@ test("/ccc-sync is a dry run, and /ccc-doctor shows its report", posix, async (t
   pi.say({ sync: { text: "unchanged", report: {} }, result: { content: [{ type: "text", text: "✓ ccc" }], details: { checks: [] } } });
   await pi.type("/ccc-sync");
   await pi.type("/ccc-doctor");
+  await pi.type("/ccc-doctor verbose");
+  assert.deepEqual(pi.requests("tools/call").map(({ params }) => params.arguments), [{}, { verbose: true }]);
   assert.deepEqual(pi.requests("sync")[0].params, { cwd: pi.ctx.cwd, dry_run: true });
-  assert.deepEqual(pi.entries.map(({ title, content }) => [title, content]), [["/ccc-sync", "unchanged"], ["/ccc-doctor", "✓ ccc"]]);
+  assert.deepEqual(pi.entries.map(({ title, content }) => [title, content]), [["/ccc-sync", "unchanged"], ["/ccc-doctor", "✓ ccc"], ["/ccc-doctor", "✓ ccc"]]);
 });
 
-test("/ccc-init asks first, and takes force and a model", posix, async (t) => {
+test("/ccc-init asks first where it makes a project, and takes force and a model", posix, async (t) => {
   const pi = await host(t, { mode: "rpc" });
+  pi.say({ overview: { ...unindexed, state: "none", root: null, init: "free", has_model: false }, result: { content: [{ type: "text", text: "Initialized." }] } });
   pi.answer.confirm = false;
   await pi.type("/ccc-init");
   assert.deepEqual(pi.requests("tools/call"), []);
@@ -151,7 +170,41 @@ test("/ccc-init asks first, and takes force and a model", posix, async (t) => {
   await pi.type("/ccc-init force ollama/nomic-embed-text");
   assert.equal(pi.asked.length, 2);
   assert.deepEqual(pi.requests("tools/call")[0].params.arguments, { force: true, litellm_model: "ollama/nomic-embed-text" });
-  assert.deepEqual(pi.told, [["found", "info"]]);
+  assert.deepEqual(pi.told, [["Initialized.", "info"]]);
+});
+
+test("/ccc-init asks nothing where it can only say why it does nothing", posix, async (t) => {
+  const pi = await host(t, { mode: "rpc" });
+  pi.say({ overview: ready, result: { content: [{ type: "text", text: "/p is a ccc project already. Its index exists: call ccc_search." }] } });
+  await pi.type("/ccc-init");
+  pi.say({ overview: { ...ready, state: "unavailable", message: "No ccc.", hint: "" } });
+  await pi.type("/ccc-init");
+  assert.deepEqual(pi.told, [["/p is a ccc project already. Its index exists: use /ccc-search.", "info"], ["ccc ✗ No ccc.", "error"]]);
+  assert.deepEqual([pi.asked, pi.requests("tools/call").length], [[], 1]);
+});
+
+test("the question of /ccc-init says what it does here", () => {
+  const given = { cwd: "/p", force: false };
+  const fresh = { ...unindexed, state: /** @type {const} */ ("none"), root: null, repository: null, init: /** @type {const} */ ("free") };
+  const within = { ...fresh, repository: "/r", init: /** @type {const} */ ("within") };
+  const none = { ...ready, has_model: false };
+  const writes = "It writes .cocoindex_code/settings.yml in /p and adds .cocoindex_code to .gitignore.";
+  assert.deepEqual(initQuestion(fresh, given), ["Make this directory a project for code search?", writes]);
+  assert.deepEqual(initQuestion(fresh, { ...given, force: true }), initQuestion(fresh, given));
+  assert.match(initQuestion({ ...fresh, has_model: false }, given)?.[1] ?? "", /all your projects: ccc's default one\.$/);
+  assert.equal(initQuestion(fresh, { ...given, model: "openai/other" }), undefined);
+  assert.equal(initQuestion(within, given), undefined);
+  assert.match(initQuestion(within, { ...given, force: true })?.join(" ") ?? "", /directory alone\? It lies inside the repository \/r\. Searches/);
+  assert.match(initQuestion({ ...within, root: "/r" }, { ...given, force: true })?.[1] ?? "", /inside the project \/r, which stays as it is/);
+  assert.equal(initQuestion(ready, { ...given, force: true }), undefined);
+  assert.deepEqual(initQuestion(none, { ...given, model: "a/b" }), ["Set the embedding model?", "It sets ccc's embedding model for all your projects: a/b."]);
+});
+
+test("/ccc-index outside git and any project says at once what to do", posix, async (t) => {
+  const pi = await host(t, { mode: "rpc" });
+  pi.say({ overview: { ...unindexed, state: "none", root: null, repository: null, message: "No project.", hint: "To index it, call ccc_init, then ccc_index." } });
+  await pi.type("/ccc-index");
+  assert.deepEqual([pi.told, pi.asked], [[["ccc ✗ No project.\nTo index it, use /ccc-init, then /ccc-index.", "error"]], []]);
 });
 
 test("/ccc-index asks before a first index only", posix, async (t) => {
@@ -212,7 +265,7 @@ test("the end of a session says nothing of the index run that it ends", posix, a
 
 test("where nobody can be asked nothing costly is done, and a failure is one of the process", posix, async (t) => {
   const pi = await host(t, { mode: "print" });
-  pi.say({ overview: unindexed });
+  pi.say({ overview: { ...unindexed, init: "free" } });
   const { write } = process.stderr;
   let said = "";
   process.stderr.write = /** @type {any} */ ((/** @type {string} */ text) => Boolean((said += text)));
