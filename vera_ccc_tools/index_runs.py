@@ -7,13 +7,13 @@ end of the run. So the run is looked at, and waited for only when it is about to
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from vera_ccc_tools import output
+from vera_ccc_tools import output, project
 from vera_ccc_tools.calls import Call
 from vera_ccc_tools.ccc import Ccc, Status
 from vera_ccc_tools.errors import Failure
@@ -50,6 +50,12 @@ def status_of(target: Target, task: Task[Any] | None = None) -> Status | None:
             return target.ccc.status(target.root, cancel=own)
     target.call.cancel.check()
     return None
+
+
+def failed(errors: int, environ: Mapping[str, str]) -> str:
+    """What to tell of files that an index run failed at."""
+    files = output.counted(errors, "file")
+    return f"{files} could not be indexed; {project.daemon_log_path(environ)} tells why."
 
 
 def is_first(status: Status) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from vera_ccc_tools import daemon, faults, output, project
+from vera_ccc_tools import daemon, faults, index_runs, output, project
 from vera_ccc_tools.arguments import IndexArguments, InitArguments
 from vera_ccc_tools.ccc import Ccc, Progress, Status
 from vera_ccc_tools.errors import Failure
@@ -74,7 +74,7 @@ def _index(session: Session, ccc: Ccc, root: Path, call: Call) -> Answer:
     _check_indexed(root, found.value, ccc)
     status = replace(found.value, progress=_run(found.value.progress, seen, is_first=is_first))
     lines = [f"Initialized {root} for ccc."] if created else []
-    lines += [_indexed(root, status, seconds), *[f"Note: {note}" for note in found.notes]]
+    lines += [_indexed(root, status, seconds, ccc), *[f"Note: {note}" for note in found.notes]]
     return Answer("\n".join(lines), _details(root, status, seconds))
 
 
@@ -108,18 +108,28 @@ def _is_change(progress: Progress) -> bool:
     return any((progress.added, progress.reprocessed, progress.deleted))
 
 
-def _indexed(root: Path, status: Status, seconds: float) -> str:
+def _indexed(root: Path, status: Status, seconds: float, ccc: Ccc) -> str:
     held = f"{output.counted(status.files, 'file')}, {output.counted(status.chunks, 'chunk')}"
     lines = [f"Indexed {root}: {held} ({seconds:.1f} s)."]
     if status.progress is not None:
-        lines.append(f"This run: {_changes(status.progress)}.")
+        lines.append(f"This run: {_changes(status.progress)}.{_blank(status)}")
         if status.progress.errors:
-            failed = output.counted(status.progress.errors, "file")
-            lines.append(f"{failed} could not be indexed; the daemon's log tells why.")
+            lines.append(index_runs.failed(status.progress.errors, ccc.environ))
     if status.languages:
         chunks = ", ".join(f"{name} {count:,}" for name, count in status.languages)
         lines.append(f"Chunks by language: {chunks}.")
     return "\n".join(lines)
+
+
+def _blank(status: Status) -> str:
+    """Why the index holds fewer files than the run went through: these have no chunks."""
+    run = status.progress
+    if run is None or run.errors or run.done <= status.files:
+        return ""
+    count = run.done - status.files
+    they = "it is" if count == 1 else "they are"
+    verb = "holds" if count == 1 else "hold"
+    return f" {output.counted(count, 'file')} {verb} nothing to index: {they} empty, or no text."
 
 
 def _changes(progress: Progress) -> str:
@@ -193,24 +203,24 @@ def _reporting(ccc: Ccc, root: Path, call: Call) -> Iterator[_Seen]:
 
 
 def _report(ccc: Ccc, root: Path, call: Call, stop: Cancel, seen: _Seen) -> None:
-    started = time.monotonic()
+    started, begun = time.monotonic(), False
     call.progress(_progress(None, 0.0))
     while not stop.wait(PROGRESS_PERIOD):
-        if not daemon.is_up(ccc.environ):
-            call.progress(_progress(None, time.monotonic() - started))
-            continue  # asking would start a second one
-        try:
-            seen.latest = ccc.status(root, cancel=stop)
-        except Failure:
-            seen.latest = seen.latest if stop.pressed else None
-            continue
-        if seen.latest.progress is not None:
-            call.progress(_progress(seen.latest.progress, time.monotonic() - started))
+        progress = None
+        if daemon.is_up(ccc.environ):  # asking another one would start a second
+            try:
+                seen.latest = ccc.status(root, cancel=stop)
+                progress = seen.latest.progress
+            except Failure:
+                seen.latest = seen.latest if stop.pressed else None
+        begun = begun or progress is not None
+        if progress is not None or not begun:
+            call.progress(_progress(progress, time.monotonic() - started))
 
 
 def _progress(progress: Progress | None, seconds: float) -> str:
     if progress is None or not progress.done:
-        return f"Indexing: no file is done yet, {seconds:.0f} s"
+        return f"Indexing: no file is done yet (the model is loaded first), {seconds:.0f} s"
     done = output.counted(progress.done, "file")
     rate = progress.done / seconds
     pace = f"{rate:.{0 if rate >= 10 else 1}f} files/s"

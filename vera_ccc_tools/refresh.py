@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from vera_ccc_tools import faults, freshness, output, project
+from vera_ccc_tools import faults, freshness, project
 from vera_ccc_tools.calls import Call, Job, Synced
 from vera_ccc_tools.ccc import Ccc, Progress, Status
 from vera_ccc_tools.errors import Failure
@@ -25,6 +25,7 @@ from vera_ccc_tools.index_runs import (
     PATIENCE,
     Failures,
     Target,
+    failed,
     is_first,
     renewing,
     status_of,
@@ -99,13 +100,10 @@ class _Refresh(Generic[T]):
     reason: str
     ended: list[Progress | None] = field(default_factory=list)
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self, environ: Mapping[str, str]) -> tuple[str, ...]:
         """Lines that the caller should read."""
         errors = _errors(self.ended)
-        if not errors:
-            return self.observed.notes
-        files = output.counted(errors, "file")
-        return (*self.observed.notes, f"{files} could not be indexed; the daemon's log tells why.")
+        return (*self.observed.notes, *([failed(errors, environ)] if errors else []))
 
 
 class Host(Protocol):
@@ -302,7 +300,7 @@ class Refresher:
                     value,
                     refreshed=True,
                     reason=refresh.reason,
-                    notes=refresh.notes(),
+                    notes=refresh.notes(target.ccc.environ),
                     looked=observed.seconds,
                 )
             return self._beside(target, fetch, refresh.reason)

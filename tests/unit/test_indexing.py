@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from core_helpers import FakeCcc, MakeExecutable, environment, fake_ccc, make_project, until
-from vera_ccc_tools import daemon, indexing, status, tools
+from vera_ccc_tools import daemon, indexing, project, status, tools
 from vera_ccc_tools.arguments import IndexArguments
 from vera_ccc_tools.process import Cancel
 from vera_ccc_tools.session import Call, Session
@@ -192,7 +192,41 @@ def test_what_changed_is_not_told_where_ccc_counts_the_run_after_it(
 def test_files_that_failed_are_told(make: Make, tmp_path: Path) -> None:
     session, _ = make(INDEX.replace("error: 0", "error: 4"))
     text, _ = call(session, "ccc_index", make_project(tmp_path / "p"))
-    assert "4 files could not be indexed; the daemon's log tells why." in text
+    log = project.daemon_log_path(session.environ)
+    assert f"4 files could not be indexed; {log} tells why." in text
+
+
+def test_files_without_chunks_are_told(make: Make, tmp_path: Path) -> None:
+    for files, told in ((29, "1 file holds nothing to index: it is"), (28, "2 files hold nothing")):
+        session, _ = make(INDEX.replace("Files:  30", f"Files:  {files}"))
+        text, _ = call(session, "ccc_index", make_project(tmp_path / f"p{files}"))
+        assert f"25 unchanged. {told}" in text
+
+
+def test_the_wait_for_the_model_is_told_while_ccc_does_not_answer(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "PROGRESS_PERIOD", 0.05)
+    monkeypatch.setattr(daemon, "is_up", lambda _environ: True)
+    seen = tmp_path / "seen"
+    body = f"""
+        if argv[0] == "status":
+            sys.exit(1)
+        while not os.path.exists({str(seen)!r}):
+            time.sleep(0.01)
+        print({STATS!r})
+    """
+    session, _ = make(body)
+    told: list[str] = []
+
+    def progress(text: str) -> None:
+        told.append(text)
+        if len(told) > 2:
+            seen.touch()
+
+    root = make_project(tmp_path / "p")
+    tools.call_tool(session, "ccc_index", {}, Call(root, progress=progress))
+    assert all("no file is done yet (the model is loaded first)" in text for text in told)
 
 
 def test_progress_is_told_while_an_index_run_goes_on(
@@ -218,7 +252,7 @@ def test_progress_is_told_while_an_index_run_goes_on(
 
     root = make_project(tmp_path / "p")
     tools.call_tool(session, "ccc_index", {}, Call(root, progress=progress))
-    assert told[0] == "Indexing: no file is done yet, 0 s"
+    assert told[0] == "Indexing: no file is done yet (the model is loaded first), 0 s"
     assert told[1].startswith("Indexing: 30 files done (3 added, 2 changed, 1 deleted, 25 unch")
     assert ["index"] in fake.argvs()
 

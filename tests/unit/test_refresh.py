@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core_helpers import MakeExecutable, answer, environment, fake_ccc, make_project, row
-from vera_ccc_tools import index_runs, tools
+from vera_ccc_tools import index_runs, project, tools
 from vera_ccc_tools.replies import Progress
 from vera_ccc_tools.session import Call, Session
 
@@ -28,7 +28,8 @@ def test_files_that_could_not_be_indexed_are_told_with_the_results(
     result = tools.call_tool(session, "ccc_search", {"query": "x"}, Call(root))
     text = str(result["content"][0]["text"])
     assert text.startswith("app.py:1-1 [python] 0.500")
-    assert text.endswith("Note: 2 files could not be indexed; the daemon's log tells why.")
+    log = project.daemon_log_path(session.environ)
+    assert text.endswith(f"Note: 2 files could not be indexed; {log} tells why.")
     given = {"query": "x", "refresh_index": False}
     text = str(tools.call_tool(session, "ccc_search", given, Call(root))["content"][0]["text"])
     assert "Note:" not in text
