@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import functools
+import math
+import os
 import re
+import stat
 import tempfile
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 MAX_BYTES = 50 * 1024
 MAX_LINES = 2000
+KEPT = 7 * 24 * 3600.0
+"""Seconds that a saved output is kept for."""
+_SAVED = re.compile(r"vera-ccc-(?:[0-9a-f]{16}\.txt|[a-z0-9_]{8}(?:\.txt)?)")
+"""What is saved here, and by `streams.py`."""
 
 # Terminal control sequences: CSI, OSC and the other string kinds (ended by BEL or ST), then the
 # two- and three-byte escapes. None reaches over a line's end, or it would hide what follows: a
@@ -99,13 +109,48 @@ def fit(text: str, *, max_bytes: int = MAX_BYTES, max_lines: int = MAX_LINES) ->
 
 def _saved(text: str) -> str:
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", newline="\n", prefix="vera-ccc-", suffix=".txt", delete=False
-        ) as file:
-            file.write(text)
+        return f"Full output saved to: {_save(text.encode())}"
     except OSError as error:
         return f"The full output could not be saved: {error.strerror}."
-    return f"Full output saved to: {Path(file.name)}"
+
+
+def _save(data: bytes) -> Path:
+    """Keep *data* in a file that is named by it, so that the same output is kept once."""
+    import hashlib  # 5 ms that only a long output has to pay
+
+    directory = Path(tempfile.gettempdir())
+    _remove_old(directory)
+    kept = directory / f"vera-ccc-{hashlib.sha256(data).hexdigest()[:16]}.txt"
+    if _is_ours(kept) and kept.read_bytes() == data:
+        os.utime(kept)  # its week begins anew
+        return kept
+    descriptor, name = tempfile.mkstemp(prefix="vera-ccc-", suffix=".txt", dir=directory)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+    try:
+        return Path(name).replace(kept)
+    except OSError:  # something of another user has that name
+        return Path(name)
+
+
+@functools.cache
+def _remove_old(directory: Path) -> None:
+    """Remove what was saved more than `KEPT` ago; once in a process, and never by a link."""
+    with suppress(OSError):
+        for name in os.listdir(directory):  # noqa: PTH208 - most of the names are not looked at
+            if _SAVED.fullmatch(name) and _is_ours(directory / name, time.time() - KEPT):
+                with suppress(OSError):
+                    (directory / name).unlink()
+
+
+def _is_ours(path: Path, before: float = math.inf) -> bool:
+    """Whether this is a file, no link, of this user, and was written before that time."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return False
+    own = os.name == "nt" or found.st_uid == os.getuid()
+    return stat.S_ISREG(found.st_mode) and own and found.st_mtime < before
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 import unicodedata
@@ -11,6 +12,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import example, given
 
+from helpers import POSIX, write_file
 from vera_ccc_tools import output
 
 ANY = st.text(st.characters(blacklist_categories=()))
@@ -132,6 +134,58 @@ def test_what_does_not_fit_is_cut_and_saved_in_a_file_that_is_named(
     assert named is not None
     assert Path(named[1]).read_text(encoding="utf-8") == text
     assert f"of {text.count(chr(10)) + 1} lines" in shown
+
+
+def test_the_same_output_is_saved_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    shown = [output.fit(letter * 300_000) for letter in "aab"]
+    assert shown[0] == shown[1] != shown[2]
+    assert len(list(tmp_path.iterdir())) == 2
+    kept = min(tmp_path.iterdir())
+    kept.write_text("cut short", encoding="utf-8")
+    assert [output.fit(letter * 300_000) for letter in "aab"] == shown
+    assert {path.read_text("utf-8") for path in tmp_path.iterdir()} == {"a" * 300000, "b" * 300000}
+
+
+@pytest.mark.skipif(not POSIX, reason="links need a right of their own on Windows")
+def test_a_name_that_is_taken_is_neither_followed_nor_a_hindrance(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    output.fit("x" * 300_000)
+    (kept,) = tmp_path.iterdir()
+    kept.unlink()
+    aim = write_file(tmp_path / "aim", "mine")
+    kept.symlink_to(aim)
+    output.fit("x" * 300_000)
+    assert (aim.read_text("utf-8"), kept.is_symlink()) == ("mine", False)
+    kept.unlink()
+    kept.mkdir()
+    named = re.search(r"saved to: (.+)\]$", output.fit("x" * 300_000))
+    assert named is not None
+    assert Path(named[1]).read_text("utf-8") == "x" * 300_000
+
+
+def test_what_was_saved_long_ago_is_removed_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    gone = ["vera-ccc-ab12_xyz.txt", "vera-ccc-ab12_xyz", f"vera-ccc-{'0' * 16}.txt"]
+    left = ["vera-ccc-notes.txt", "vera-ccc-ab12_xyz.txt.bak", "x-vera-ccc-ab12_xyz.txt", "a.txt"]
+    for name in [*gone, *left]:
+        write_file(tmp_path / name, "old")
+        os.utime(tmp_path / name, (0, 0))
+    new = write_file(tmp_path / "vera-ccc-new_1234.txt", "new")
+    (tmp_path / "vera-ccc-01234567.txt").mkdir()
+    os.utime(tmp_path / "vera-ccc-01234567.txt", (0, 0))
+    output.fit("x" * 300_000)
+    assert not [name for name in gone if (tmp_path / name).exists()]
+    assert all((tmp_path / name).exists() for name in left)
+    assert new.exists()
+    write_file(tmp_path / gone[0], "old")
+    os.utime(tmp_path / gone[0], (0, 0))
+    output.fit("y" * 300_000)
+    assert (tmp_path / gone[0]).exists(), "a process looks once"
 
 
 def test_a_file_that_cannot_be_written_is_said_so(
