@@ -158,8 +158,8 @@ def test_the_details_differ_in_how_much_they_show(server: Connected, found: Resu
     assert all(results(text) == [found] for text in bodies.values())
     assert bodies["signature"].split("\n")[1:3] == [BODY.split("\n")[0], ""]
     assert f"\n{BODY}\n\nquery_id: " in bodies["full"]
-    assert HINT in bodies["signature"]
-    assert HINT not in bodies["full"]
+    assert HINT.replace("compact", "as signatures") in bodies["signature"]
+    assert "Bodies shown" not in bodies["full"]
 
 
 def test_the_projects_own_setting_is_the_default_detail(

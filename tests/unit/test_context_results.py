@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vera_ccc_tools import output
 from vera_ccc_tools.context import relatedness, results, widening
 from vera_ccc_tools.context.chunks import Chunk, Outline
+from vera_ccc_tools.context.detail import Level
 from vera_ccc_tools.context.results import Entry
 from vera_ccc_tools.context.units import Served
 
@@ -32,11 +34,25 @@ def served(path: str, score: float) -> Served:
 
 def test_ranks_are_set_to_the_right_and_scores_have_six_digits() -> None:
     entries = [entry(f"{n}.py", "body", -0.0123456789) for n in range(10)]
-    text = results.found(results.page(entries), "8c74824599a7", compact=True)
+    text = results.found(results.page(entries), "8c74824599a7", "compact")
     lines = text.split("\n")
     assert lines[0].startswith(" 1. [-0.012346] 0.py:1-1 (function/f) #")
     assert lines[1:3] == ["body", ""]
     assert any(line.startswith("10. [") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("level", "said"),
+    [("signature", "Bodies shown as signatures. "), ("compact", "Bodies shown compact. ")],
+)
+def test_what_is_shown_of_the_bodies_is_said(level: Level, said: str) -> None:
+    text = results.found(results.page([entry("a.py", "body")]), "8c74824599a7", level)
+    assert f"\n\n{said}expand_chunk(chunk_id" in text
+
+
+def test_of_full_bodies_nothing_is_said() -> None:
+    text = results.found(results.page([entry("a.py", "body")]), "8c74824599a7", "full")
+    assert "\nbody\n\nquery_id: " in text
 
 
 def test_nothing_found_tells_how_much_there_is() -> None:
@@ -84,7 +100,7 @@ def test_many_small_entries_and_long_paths_are_bounded_too(
 ) -> None:
     entries = [entry("p" * length, "x = 1", -0.5) for _ in range(count)]
     page = results.page([replace(each, heading="it imports:") for each in entries], most)
-    for text in (results.group("title", page), results.found(page, "8c7", compact=True)):
+    for text in (results.group("title", page), results.found(page, "8c7", "compact")):
         assert len(text.encode()) <= output.MAX_BYTES
     assert page.note or len(page.entries) == count
 

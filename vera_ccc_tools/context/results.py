@@ -14,8 +14,9 @@ ROOM = output.MAX_BYTES - 4096
 _AROUND = 32
 """Bytes at most of a rank, a score and line ends."""
 _TOO_LONG = "… (context truncated for length; ask for less, or read the file)"
+_SHOWN = {"signature": "as signatures", "compact": "compact"}
 _EXPAND = (
-    "Bodies shown compact. expand_chunk(chunk_id, scope=body|file|neighbors) for more; "
+    "Bodies shown {}. expand_chunk(chunk_id, scope=body|file|neighbors) for more; "
     "related_context(chunk_id) for import-graph neighbours."
 )
 
@@ -80,14 +81,14 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
-def found(shown: Page, query_id: str, *, compact: bool, notes: Sequence[str] = ()) -> str:
-    """The answer of a search that found something."""
+def found(shown: Page, query_id: str, level: detail.Level, notes: Sequence[str] = ()) -> str:
+    """The answer of a search that found something, its bodies shown at *level*."""
     blocks = [
         f"{rank:>2}. [{each.score:.6f}] {each.place}\n{each.body}"
         for rank, each in enumerate(shown.entries, 1)
     ]
     trailer = [
-        *([_EXPAND] if compact else []),
+        *([] if level == "full" else [_EXPAND.format(_SHOWN[level])]),
         *_remarks(notes),
         f"query_id: {query_id}",
         f'Rate this with record_feedback (query_id="{query_id}", helpful=true|false).',

@@ -70,8 +70,7 @@ def context_search(state: State, call: Call, arguments: Reader) -> Answer:
     shown = results.page([_entry(each, wanted, reading) for each in served], wanted.max_tokens)
     query_id = metrics.new_id()
     if served:
-        compact = wanted.detail != "full"
-        text = results.found(shown, query_id, compact=compact, notes=notes)
+        text = results.found(shown, query_id, wanted.detail, notes)
     else:
         text = results.nothing(_chunks(state, reading, call), query_id, notes)
     state.ledger.query(wanted.query)
