@@ -204,7 +204,8 @@ def test_what_comes_later_is_said_in_one_line_and_the_code_is_searched(
 
 def test_every_search_is_logged_under_the_id_that_was_told(server: Connected, root: Path) -> None:
     text = server.text("context_search", query="password = hunter2hunter2", top_k=2)
-    server.text("record_feedback", query_id=query_id(text), helpful=True, note="it was")
+    said = server.text("record_feedback", query_id=query_id(text), helpful=True, note="it was")
+    assert "unknown" not in said
     *_, search, feedback = Metrics(root).read().entries
     assert search["id"] == query_id(text) == feedback["target_id"]
     assert search["event"] == "search"

@@ -299,3 +299,15 @@ def test_a_directory_without_rights_is_told(path: Path, mode: int, told: list[st
         for line, word in zip(told, words, strict=True)
     ]
     assert json.loads(path.read_bytes()) == {}
+
+
+@pytest.mark.parametrize(
+    ("last", "expected"), [(0, []), (7, []), (8, [2]), (15, [2]), (16, [1, 2]), (99, [1, 2])]
+)
+def test_of_the_end_of_a_log_whole_lines_are_read(
+    tmp_path: Path, last: int, expected: list[int]
+) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b'{"n":1}\n{"n":2}\n')
+    held = Journal(path).read(last)
+    assert ([entry["n"] for entry in held.entries], held.broken) == (expected, 0)

@@ -149,6 +149,25 @@ def test_a_reader_skips_and_counts_broken_lines_and_leaves_other_schemas(tmp_pat
     assert held.broken == 4
 
 
+def test_an_id_is_known_in_its_session_though_nothing_can_be_logged(tmp_path: Path) -> None:
+    (tmp_path / ".cce" / "metrics.jsonl").mkdir(parents=True)
+    log = Metrics(tmp_path)
+    log.search(EVENT)
+    assert log.knows(EVENT.id)
+
+
+def test_an_id_is_known_to_the_next_session_while_it_stands_at_the_end_of_the_log(
+    tmp_path: Path,
+) -> None:
+    Metrics(tmp_path).search(EVENT)
+    log = Metrics(tmp_path)
+    log.feedback("ffffffffffff", helpful=True)
+    assert log.knows(EVENT.id)
+    assert not log.knows("ffffffffffff")
+    log.search(replace(EVENT, id="a" * 12, query="x" * metrics.TAIL))
+    assert not log.knows(EVENT.id)
+
+
 def test_a_search_goes_on_where_nothing_can_be_logged_and_feedback_says_so(tmp_path: Path) -> None:
     write_file(tmp_path / ".cce", "a file")
     Metrics(tmp_path).search(EVENT)

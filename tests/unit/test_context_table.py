@@ -277,10 +277,11 @@ def test_the_level_of_terseness_is_kept_for_the_session_only(state: State) -> No
     assert list(state.directory.iterdir()) == []
 
 
-def test_feedback_is_logged(state: State) -> None:
+def test_feedback_is_logged_also_for_an_id_that_no_search_had(state: State) -> None:
     text, failed = call(state, "record_feedback", {"query_id": "8c74824599a7", "helpful": False})
     assert not failed
-    assert "not helpful" in text
+    assert text.startswith("Recorded feedback (not helpful) for 8c74824599a7 in ")
+    assert "unknown query_id" in text
     (entry,) = state.metrics.read().entries
     assert entry["target_id"] == "8c74824599a7"
     assert entry["helpful"] is False

@@ -11,16 +11,19 @@ from vera_ccc_tools.context.state import State
 LEVELS = terseness.LEVELS
 DIGEST_SCOPES = tuple(SCOPES)
 MAX_NOTE = 2000
+_UNKNOWN = "It is an unknown query_id: no search of this session, nor of the log's end, has it."
 
 
 def record_feedback(state: State, _call: Call, arguments: Reader) -> Answer:
-    """Log whether a search helped."""
+    """Log whether a search helped, also one that is not known: its log may be gone."""
     query_id = given.required(arguments, "query_id", 100, "Take it from a context_search result.")
     helpful = given.required_flag(arguments, "helpful")
     note = given.optional(arguments, "note", MAX_NOTE)
+    is_known = state.metrics.knows(query_id)
     state.metrics.feedback(query_id, helpful, note)
     verdict = "helpful" if helpful else "not helpful"
-    return Answer(f"Recorded feedback ({verdict}) for {query_id} in .cce/metrics.jsonl.")
+    told = f"Recorded feedback ({verdict}) for {query_id} in .cce/metrics.jsonl."
+    return Answer(told if is_known else f"{told} {_UNKNOWN}")
 
 
 def set_output_compression(state: State, _call: Call, arguments: Reader) -> Answer:

@@ -101,8 +101,8 @@ class Journal:
         if written < len(data):
             raise self._failure("write", f"only {written} of {len(data)} bytes went in")
 
-    def read(self) -> Entries:
-        """Read the log; one that is not there is empty.
+    def read(self, last: int | None = None) -> Entries:
+        """Read the log, or the whole lines in its *last* bytes; one that is not there is empty.
 
         Raises:
             Failure: ``cannot_read`` with the reason, ``not_a_log`` as `append`.
@@ -111,6 +111,11 @@ class Journal:
         with self._telling("read"), suppress(FileNotFoundError):
             self._refuse_links()
             with os.fdopen(self._open(os.O_RDONLY), "rb") as file:
+                if last is not None and (size := file.seek(0, os.SEEK_END)) > last:
+                    file.seek(size - last - 1)
+                    file.readline()
+                else:
+                    file.seek(0)
                 for line in file:
                     entry = _entry(line)
                     if entry is not None:

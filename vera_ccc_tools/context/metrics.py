@@ -19,6 +19,8 @@ from vera_ccc_tools.errors import Failure
 NAME = "metrics.jsonl"
 SCHEMA = "cce.metrics/v1"
 LOW_CONFIDENCE = 0.30
+TAIL = 256 * 1024
+"""Bytes at the end of the log, some five hundred searches, that are looked through for an id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,9 +58,11 @@ class Metrics:
 
     def __init__(self, root: Path) -> None:
         self._journal = Journal(root / DIRECTORY / NAME)
+        self._issued: set[str] = set()
 
     def search(self, event: SearchEvent) -> None:
         """Log a search, where that is possible: no search fails for its log."""
+        self._issued.add(event.id)
         try:
             self._journal.append({**_common("search", event.id), **_search(event)})
         except Failure:
@@ -73,6 +77,17 @@ class Metrics:
         said = None if note is None else redact(note)
         told = {"target_id": redact(target_id), "helpful": helpful, "note": said}
         self._journal.append({**_common("feedback", new_id()), **told})
+
+    def knows(self, query_id: str) -> bool:
+        """Whether a search has this id: one of this session, or one at the end of the log.
+
+        Raises:
+            Failure: As `Journal.read`.
+        """
+        return query_id in self._issued or any(
+            entry.get("event") == "search" and entry.get("id") == query_id
+            for entry in self._journal.read(TAIL).entries
+        )
 
     def read(self) -> Entries:
         """The events of this schema, and how many lines are broken.

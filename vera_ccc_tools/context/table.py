@@ -107,8 +107,8 @@ TOOLS = (
     Tool(
         name="record_feedback",
         description=(
-            "Record whether a prior context_search result was helpful, to improve the quality "
-            "signal on the dashboard."
+            "Record whether a prior context_search result was helpful: it is logged, for the "
+            "quality signal."
         ),
         properties={"query_id": _TEXT, "helpful": {"type": "boolean"}, "note": _TEXT},
         required=("query_id", "helpful"),
