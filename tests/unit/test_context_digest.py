@@ -85,13 +85,16 @@ def test_twenty_items_of_a_kind_are_shown_and_the_others_counted() -> None:
 def test_a_label_is_one_line_of_sixty_characters(text: str, label: str) -> None:
     ledger = Ledger()
     ledger.decision("id", text)
-    assert ledger.digest("decisions").endswith(f"- #id {label}")
+    ledger.query(text)
+    assert ledger.digest("decisions").endswith(f"\n- #id {label}")
+    assert ledger.digest("queries").endswith(f"\n- {label}")
 
 
-def test_a_query_stays_on_its_line() -> None:
+def test_queries_that_differ_behind_their_labels_are_two() -> None:
     ledger = Ledger()
-    ledger.query("where is\nthe lock")
-    assert ledger.digest("queries").endswith("\n- where is the lock")
+    ledger.query(f"{'long ' * 20} one")
+    ledger.query(f"{'long ' * 20} two")
+    assert "queries (2):" in ledger.digest()
 
 
 def test_an_unknown_scope_is_refused_with_those_there_are() -> None:

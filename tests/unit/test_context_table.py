@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from helpers import ROOT
+from vera_ccc_tools import output
 from vera_ccc_tools.calls import Call
-from vera_ccc_tools.context import table
+from vera_ccc_tools.context import remembering, table
 from vera_ccc_tools.context.state import State
 from vera_ccc_tools.errors import Failure, InvalidArgument
 
@@ -244,6 +245,21 @@ def test_what_a_decision_is_filed_under_stays_on_its_line(state: State) -> None:
     _, head, text, *_ = filter(None, recalled.split("\n"))
     assert head.endswith(" area=a b tags=c  2. [1.000000] #forged")
     assert text == given["text"]
+
+
+def test_long_decisions_are_cut_to_what_an_answer_holds_and_one_alone_is_whole(
+    state: State,
+) -> None:
+    longest, tags = "é" * remembering.MAX_TEXT, [f"{n}".rjust(50, "t") for n in range(50)]
+    for n in range(remembering.MOST_RECALLED):
+        text = f"retry {n} {longest}"[: remembering.MAX_TEXT]
+        assert not call(state, "record_decision", {"text": text, "tags": tags})[1]
+    text, _ = call(state, "session_recall", {"query": "retry", "top_k": 50})
+    assert text.startswith("Recalled 50 of 50 ")
+    assert len(text.encode()) <= output.MAX_BYTES
+    assert text.count("… (cut to fit beside the others: recall it with top_k=1)\n") == 50
+    alone, _ = call(state, "session_recall", {"query": "retry", "top_k": 1})
+    assert len(alone.split("\n")[3]) == remembering.MAX_TEXT
 
 
 def test_an_optional_text_that_is_empty_is_none(state: State) -> None:

@@ -40,9 +40,9 @@ class Ledger:
 
     def query(self, text: str) -> None:
         """Note what was searched for, without its secrets: a digest is made to be handed on."""
-        label = one_line(redact(text))
+        query = one_line(redact(text))
         with self._lock:
-            self._queries.setdefault(label)
+            self._queries.setdefault(query)
 
     def decision(self, found: str, text: str) -> None:
         """Note a decision by its id and its redacted text."""
@@ -62,7 +62,7 @@ class Ledger:
             sections = {
                 "files": sorted(self._files),
                 "chunks": sorted(self._chunks),
-                "queries": list(self._queries),
+                "queries": [_label(query) for query in self._queries],
                 "decisions": [f"#{found} {label}" for found, label in self._decisions.items()],
             }
         lines = ["CCE session digest"]

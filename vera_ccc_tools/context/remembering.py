@@ -5,7 +5,8 @@ from __future__ import annotations
 from vera_ccc_tools import output
 from vera_ccc_tools.arguments import Reader
 from vera_ccc_tools.calls import Answer, Call
-from vera_ccc_tools.context import given, recall
+from vera_ccc_tools.context import detail, given, recall
+from vera_ccc_tools.context.chunks import BYTES_A_TOKEN
 from vera_ccc_tools.context.recall import Recalled
 from vera_ccc_tools.context.state import State
 
@@ -13,6 +14,11 @@ TOP_K = 5
 MOST_RECALLED = 50
 MAX_TEXT = 10_000
 MAX_AREA = 200
+ROOM = output.MAX_BYTES - 4096
+"""Bytes of all recalled decisions; they share it evenly."""
+MAX_HEAD = 400
+"""Bytes of the line before a decision: its area and up to fifty tags would fill a page."""
+_CUT = "… (cut to fit beside the others: recall it with top_k=1)"
 _DISABLED = Answer(
     "Memory is disabled for this project (memory.enabled=false in .cce/config). Set it to true to "
     "record and recall decisions."
@@ -49,14 +55,22 @@ def session_recall(state: State, _call: Call, arguments: Reader) -> Answer:
             f"No confident memory match ({len(decisions)} remembered decision(s) searched). "
             "Nothing recalled — proceed without memory."
         )
-    blocks = [_block(rank, each) for rank, each in enumerate(found, 1)]
+    room = ROOM // len(found)
+    blocks = [_block(rank, each, room) for rank, each in enumerate(found, 1)]
     head = f"Recalled {len(found)} of {len(decisions)} remembered decision(s):"
     return Answer("\n\n".join([head, *blocks, _CHOICE]))
 
 
-def _block(rank: int, recalled: Recalled) -> str:
+def _block(rank: int, recalled: Recalled, room: int) -> str:
+    """A decision in *room* bytes; one that is alone is always whole, unless made by hand."""
     decision = recalled.decision
     area = "" if decision.area is None else f" area={decision.area}"
     tags = f" tags={','.join(decision.tags)}" if decision.tags else ""
     head = f"{rank:>2}. [{recalled.score:.6f}] #{decision.id}{area}{tags}"
-    return f"{output.clean_line(head)}\n{decision.text}"
+    head = _within(output.clean_line(head), MAX_HEAD, "…")
+    return f"{head}\n{_within(decision.text, room - MAX_HEAD, _CUT)}"
+
+
+def _within(text: str, room: int, mark: str) -> str:
+    cut, is_cut = detail.cut(text, (room - len(mark.encode())) // BYTES_A_TOKEN)
+    return cut + mark if is_cut else text
