@@ -180,6 +180,25 @@ def test_who_names_a_chunk_comes_first() -> None:
     assert relatedness.choose(files, relatedness.users_of(target), 1) == (user,)
 
 
+@pytest.mark.parametrize(
+    ("sizes", "most", "shares"),
+    [
+        ((9, 9, 0), 8, [4, 4, 0]),
+        ((9, 9, 9), 8, [3, 3, 2]),
+        ((1, 9, 0), 8, [1, 7, 0]),
+        ((9, 1, 1), 1, [1, 0, 0]),
+        ((0, 0, 2), 8, [0, 0, 2]),
+    ],
+)
+def test_places_are_shared_and_what_one_needs_not_goes_to_the_others(
+    sizes: tuple[int, ...], most: int, shares: list[int]
+) -> None:
+    groups = [[chunk(f"{n}.py", line=line) for line in range(size)] for n, size in enumerate(sizes)]
+    shared = relatedness.share(groups, most)
+    assert [len(each) for each in shared] == shares
+    assert all(group[: len(each)] == each for group, each in zip(groups, shared, strict=True))
+
+
 def test_a_method_is_known_by_its_own_name_and_its_class() -> None:
     method = chunk("a.py", "def find(self): ...", name="Service.find")
     assert relatedness.names(method) == {"Service", "find"}

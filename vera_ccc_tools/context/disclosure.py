@@ -130,14 +130,25 @@ def _alone(asked: _Asked) -> Answer:
 
 def _related(asked: _Asked, around: Neighbourhood, top_k: int) -> Answer:
     target = asked.chunk
-    imported = _units(asked, around.imports(target.path))
-    consumers = _units(asked, around.importers(target.path))
-    of_imports = relatedness.choose(imported, relatedness.used_by(target), top_k)
-    of_consumers = relatedness.choose(consumers, relatedness.users_of(target), top_k)
-    of_imports, of_consumers = _shared(of_imports, of_consumers, top_k)
+    imported, importers = around.imports(target.path), around.importers(target.path)
+    uses, users = relatedness.used_by(target), relatedness.users_of(target)
+    both = relatedness.either(uses, users)
+    groups = {
+        "it imports:": ([file for file in imported if file not in importers], uses),
+        "it is imported by:": ([file for file in importers if file not in imported], users),
+        "it imports, and is imported by:": ([file for file in imported if file in importers], both),
+    }
+    chosen = relatedness.share(
+        [
+            relatedness.choose(_units(asked, files), related, top_k)
+            for files, related in groups.values()
+        ],
+        top_k,
+    )
     entries = [
-        *_headed("it imports:", asked.entries(of_imports, "compact")),
-        *_headed("it is imported by:", asked.entries(of_consumers, "compact")),
+        entry
+        for heading, chunks in zip(groups, chosen, strict=True)
+        for entry in _headed(heading, asked.entries(chunks, "compact"))
     ]
     if not entries:
         return _alone(asked)
@@ -151,15 +162,6 @@ def _headed(heading: str, entries: list[Entry]) -> list[Entry]:
 
 def _units(asked: _Asked, files: Sequence[str]) -> list[tuple[Chunk, ...]]:
     return [asked.reading.units(file) for file in files[:MOST_FILES]]
-
-
-def _shared(
-    one: tuple[Chunk, ...], other: tuple[Chunk, ...], top_k: int
-) -> tuple[tuple[Chunk, ...], tuple[Chunk, ...]]:
-    """*top_k* places for two lists: half for each, and what one does not need for the other."""
-    half = (top_k + 1) // 2
-    of_one = max(half, top_k - len(other))
-    return one[:of_one], other[: top_k - min(of_one, len(one))]
 
 
 def _grouped(asked: _Asked, title: str, entries: Sequence[Entry]) -> Answer:

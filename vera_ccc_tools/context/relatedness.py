@@ -6,8 +6,9 @@ and what imports names it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 from vera_ccc_tools import identifiers
 from vera_ccc_tools.context.chunks import Chunk
@@ -27,6 +28,11 @@ def users_of(target: Chunk) -> Related:
     return lambda chunk: not wanted.isdisjoint(identifiers.runs(chunk.content))
 
 
+def either(one: Related, other: Related) -> Related:
+    """Whether a chunk is related in one way or in the other."""
+    return lambda chunk: one(chunk) or other(chunk)
+
+
 def names(chunk: Chunk) -> frozenset[str]:
     """What other files call a chunk by: its own name, or a container's."""
     name = "" if chunk.outline is None else chunk.outline.name
@@ -43,3 +49,15 @@ def choose(files: Sequence[Sequence[Chunk]], related: Related, most: int) -> tup
     rounds = [chunk for each in zip_longest(*ordered) for chunk in each if chunk is not None]
     rounds.sort(key=lambda chunk: not related(chunk))
     return tuple(rounds[:most])
+
+
+def share(groups: Sequence[Sequence[Chunk]], most: int) -> list[Sequence[Chunk]]:
+    """The beginnings of *groups*, *most* chunks in all: places go round, none to who needs none."""
+    turns = (
+        at
+        for each in zip_longest(*([at] * len(group) for at, group in enumerate(groups)))
+        for at in each
+        if at is not None
+    )
+    places = Counter(islice(turns, most))
+    return [group[: places[at]] for at, group in enumerate(groups)]
