@@ -231,11 +231,13 @@ def test_the_scope_file_holds_every_line_of_the_file_once(server: Connected, fou
         assert line in text
 
 
-def test_the_neighbours_are_shown_in_full(server: Connected, found: Result) -> None:
+def test_the_neighbours_are_listed_with_ids_to_expand(server: Connected, found: Result) -> None:
     text = server.text("expand_chunk", chunk_id=found.id, scope="neighbors")
     assert text.startswith("neighbours of auth.py — ")
-    assert "    return auth.hash_password(receipt, salt)" in text
-    assert "notes.md" not in text
+    shown = re.findall(r"^(\S+):\d+-\d+ \(\w+/\w+\) #\w{16}$", text, re.MULTILINE)
+    assert set(shown) == {"payments.py"}
+    assert "\ndef process_payment(amount: int, salt: str) -> str:\n" in text
+    assert "    return auth.hash_password(receipt, salt)" not in text
 
 
 def test_related_are_imports_and_consumers_each_with_an_id_to_expand(

@@ -20,7 +20,9 @@ SCOPES = ("body", "file", "neighbors")
 TOP_K = 8
 MOST = 50
 MOST_FILES = 50
-"""Neighbouring files that are parsed, in each direction."""
+"""Neighbouring files that are parsed, of each kind."""
+ROOM = 12 * 1024
+"""Bytes of a neighbourhood; its chunks have ids, so that any of them can be read in full."""
 _LATER = "Ask again in a few seconds, or use context_search."
 _WHENCE = "Take it from a context_search result."
 
@@ -42,15 +44,15 @@ class _Asked:
         self.state.saw(Page(tuple(chunks)), self.reading)
         return Answer(text)
 
+    def entry(self, chunk: Chunk, level: detail.Level) -> Entry:
+        return Entry(chunk, self.reading.shown(chunk.path), detail.render(chunk, level))
+
     def entries(self, chunks: Iterable[Chunk], level: detail.Level) -> list[Entry]:
-        return [
-            Entry(each, self.reading.shown(each.path), detail.render(each, level))
-            for each in chunks
-        ]
+        return [self.entry(each, level) for each in chunks]
 
 
 def expand_chunk(state: State, call: Call, arguments: Reader) -> Answer:
-    """All of a chunk, of its file, or of the files around that."""
+    """All of a chunk, or of its file; or, short, what is in the files around that."""
     chunk_id, scope = _id(arguments), arguments.choice("scope", SCOPES)
     asked = _asked(state, call, chunk_id)
     if asked is None:
@@ -109,13 +111,31 @@ def _neighbours(asked: _Asked) -> Answer:
         if missing:
             return Answer(f"{missing} {_LATER}")
         files = around.neighbours(asked.chunk.path)
-    entries = asked.entries(
-        (chunk for file in files[:MOST_FILES] for chunk in asked.reading.units(file)), "full"
-    )
-    if not entries:
+    return _surroundings(asked, files)
+
+
+def _surroundings(asked: _Asked, files: Sequence[str]) -> Answer:
+    """Of each of *files* what has to do with the chunk first, as far as there is room."""
+    of_files = _units(asked, files)
+    number = sum(map(len, of_files))
+    if not number:
         return _alone(asked)
-    title = f"neighbours of {asked.path} — {len(entries)} chunk(s):"
-    return _grouped(asked, title, entries)
+    target = asked.chunk
+    related = relatedness.either(relatedness.used_by(target), relatedness.users_of(target))
+    chosen = relatedness.choose(of_files, related, number)
+    shown = results.within((asked.entry(chunk, "compact") for chunk in chosen), ROOM)
+    order = {file: at for at, file in enumerate(files)}
+    shown.sort(key=lambda each: (order[each.chunk.path], each.chunk.start_line))
+    rest = _rest(chosen[len(shown) :], len(files[MOST_FILES:]))
+    title = f"neighbours of {asked.path} — {number} chunk(s):"
+    return asked.answer(results.group(title, Page(tuple(shown), rest)), shown)
+
+
+def _rest(chunks: Sequence[Chunk], unread: int) -> str:
+    """What is not shown, counted: *chunks*, and files that nobody looked into."""
+    files = len({chunk.path for chunk in chunks})
+    lines = [f"… (+{len(chunks)} more chunks in {files} files)"] if chunks else []
+    return "\n".join([*lines, *([f"… (+{unread} more files)"] if unread else [])])
 
 
 def _alone(asked: _Asked) -> Answer:

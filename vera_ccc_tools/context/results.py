@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from vera_ccc_tools import output
@@ -14,6 +14,9 @@ ROOM = output.MAX_BYTES - 4096
 _AROUND = 32
 """Bytes at most of a rank, a score and line ends."""
 _TOO_LONG = "… (context truncated for length; ask for less, or read the file)"
+_LONGEST = 2048
+"""Bytes of a body in a list, so that one alone does not fill it."""
+_MORE = "… (expand_chunk gives all of it)"
 _SHOWN = {"signature": "as signatures", "compact": "compact"}
 _EXPAND = (
     "Bodies shown {}. expand_chunk(chunk_id, scope=body|file|neighbors) for more; "
@@ -75,6 +78,23 @@ def page(entries: Sequence[Entry], max_tokens: int | None = None) -> Page:
         left -= _size(body) // BYTES_A_TOKEN
         room -= _size(body)
     return Page(tuple(kept))
+
+
+def within(entries: Iterable[Entry], room: int) -> list[Entry]:
+    """The first of *entries* that fit into *room* bytes, long bodies cut; no more are looked at."""
+    kept: list[Entry] = []
+    for entry in map(_listed, entries):
+        room -= _size(entry.place) + _size(entry.body) + _AROUND
+        if room < 0:
+            break
+        kept.append(entry)
+    return kept
+
+
+def _listed(entry: Entry) -> Entry:
+    if _size(entry.body) <= _LONGEST:
+        return entry
+    return replace(entry, body=f"{output.head(entry.body, max_bytes=_LONGEST)}\n{_MORE}")
 
 
 def _size(text: str) -> int:

@@ -120,9 +120,9 @@ TOOLS = (
             "Read the FULL detail of a chunk that context_search already returned, by its "
             "chunk_id. Call it when a compact result is not enough - do NOT re-run context_search "
             "for a chunk you already have. scope=body gives the exact full body; scope=file every "
-            "chunk of the same file; scope=neighbors the chunks of the files that it imports and "
-            "that import it. A stale or unknown chunk_id gives a short message that says what to "
-            "do."
+            "chunk of the same file; scope=neighbors a list of the chunks of the files that it "
+            "imports and that import it, COMPACT, with chunk_ids of their own. A stale or unknown "
+            "chunk_id gives a short message that says what to do."
         ),
         properties={
             "chunk_id": _TEXT,
