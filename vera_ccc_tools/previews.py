@@ -21,8 +21,9 @@ _BRACED = frozenset(
 """Languages in which a function is known by its parentheses and its brace."""
 _STARRED = (_BRACED - {"bash", "sh"}) | {"css", "go", "kotlin", "rust", "scala", "swift"}
 """Languages with comments of many lines, from `/*` to `*/`."""
-_DEFINITION, _SCOPE, _CODE, _COMMENTED, _IMPORTED, _EMPTY = range(6)
-"""How little a line tells: what it defines, the module around that, code, words, a bare end."""
+_DEFINITION, _SCOPE, _CODE, _PLAIN, _COMMENTED, _IMPORTED, _EMPTY = range(7)
+"""How little a line tells: what it defines, the module around that, code, code that says
+nothing of its place, words, what it needs, a bare end."""
 
 _WORD = re.compile(r"\w{2}", re.UNICODE)
 _BARE = re.compile(
@@ -66,6 +67,11 @@ _DEFINES = re.compile(
     r"|(?:describe|context|it|test|specify|scenario)\b\s*\(?['\"`]"
 )
 _FUNCTION = re.compile(r"[^=;'\"]*\w\s*\([^;]*\)[^;=]*\{$")
+_SAYS_LITTLE = re.compile(
+    r"(?:[\w*]+\s+)?[\w.@$]+\s*:?=\s*(?:\"\"|''|\[\]|\{\}|0|false|nil|none|null|true);?$"
+    r"|(?:break|continue|loop|next|return|while)\b\W*(?:\w+\W*)?$",
+    re.IGNORECASE,
+)
 _PROTOTYPE = re.compile(r"(?:[\w:<>]+[\s*&]+)+[\w:~]+\s*\([^=;]*[),];?$")
 _TYPED = frozenset({"c", "cpp", "csharp", "cuda", "d", "java"})
 """Languages in which a function begins with its type."""
@@ -132,7 +138,13 @@ def _rank(line: str, language: str) -> int:
         return _DEFINITION
     if line.startswith("<!--") if language in _MARKUP else _COMMENT.match(line):
         return _COMMENTED
-    return _SCOPE if _MODULE.match(line) else _CODE
+    return _rank_of_code(line)
+
+
+def _rank_of_code(line: str) -> int:
+    if _MODULE.match(line):
+        return _SCOPE
+    return _PLAIN if _SAYS_LITTLE.match(line) else _CODE
 
 
 def _rank_of_prose(line: str) -> int:

@@ -55,6 +55,9 @@ def test_a_chunk_of_nothing_has_no_preview(content: str) -> None:
     ("language", "content", "told"),
     [
         ("ruby", "  param = nil\nend\n\ndef parse(query)\n", "def parse(query)"),
+        ("ruby", "param = nil\ncount = 0\n# why\nwhile i = at('=')", "while i = at('=')"),
+        ("python", "while 1:\n    line = read()", "line = read()"),
+        ("c", "return 0;\nint i = 0;\nwait(i);", "wait(i);"),
         ("ruby", "module Rack\n  class Builder\n", "class Builder"),
         ("ruby", "  end\n  it 'retries' do\n", "it 'retries' do"),
         ("html", "</style>\n</head>\n<h1 id='x'>Uploads</h1>", "<h1 id='x'>Uploads</h1>"),
