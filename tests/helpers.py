@@ -17,6 +17,8 @@ import psutil
 ROOT = Path(__file__).resolve().parent.parent
 """The checkout."""
 POSIX = os.name == "posix"
+IDENTITY = ("-c", "user.name=Test", "-c", "user.email=test@example.invalid")
+"""Who commits: a fixture of a module is made before the first test's own user."""
 SECONDS = 60
 """The deadline of any command that is run here."""
 
@@ -31,7 +33,7 @@ def write_file(path: Path, content: str | bytes) -> Path:
 def run_git(root: Path, *arguments: str) -> str:
     """Run git in *root* and return what it printed; a failure shows git's own words."""
     done = subprocess.run(
-        ["git", *arguments],
+        ["git", *IDENTITY, *arguments],
         cwd=root,
         stdin=subprocess.DEVNULL,
         capture_output=True,
