@@ -281,13 +281,16 @@ def test_a_new_server_gives_the_same_bytes_and_knows_the_old_ids(
     assert cold.replace(query_id(cold), "") == warm.replace(query_id(warm), "")
 
 
-def test_below_the_root_paths_are_shown_from_there(ccc_home: dict[str, str], root: Path) -> None:
+def test_below_the_root_paths_are_shown_from_there_and_the_memory_is_the_projects(
+    ccc_home: dict[str, str], root: Path
+) -> None:
     below = root / "docs"
     below.mkdir()
     with connected(ccc_home, below) as server:
-        first, *_ = results(server.text("context_search", query=QUERY))
-    assert first.path == "../auth.py"
-    assert (below / ".cce" / "metrics.jsonl").is_file()
+        text = server.text("context_search", query=QUERY)
+    assert results(text)[0].path == "../auth.py"
+    assert Metrics(root).read().entries[-1]["id"] == query_id(text)
+    assert not (below / ".cce").exists()
 
 
 def test_an_edit_is_seen_at_the_next_call(ccc_home: dict[str, str], tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,17 +46,24 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """All decisions, the first recorded first, and how many lines of the file are broken."""
+    """All decisions, of each place the first recorded first, and how many lines are broken."""
 
     decisions: tuple[Decision, ...]
     broken: int
 
 
 class Memory:
-    """The decisions of the project at a root."""
+    """The decisions of the project at *root*, and those that were kept in *others*.
 
-    def __init__(self, root: Path) -> None:
+    What is recorded goes to *root*.
+    """
+
+    def __init__(self, root: Path, others: Iterable[Path] = ()) -> None:
         self._journal = Journal(root / DIRECTORY / NAME)
+        self._journals = (
+            self._journal,
+            *(Journal(other / DIRECTORY / NAME) for other in others),
+        )
 
     def record(self, text: str, tags: Sequence[str] = (), area: str | None = None) -> Recorded:
         """Keep a decision, once: a second one of the same words changes nothing.
@@ -76,7 +83,7 @@ class Memory:
         return Recorded(found, text, new=True)
 
     def decisions(self) -> tuple[Decision, ...]:
-        """All decisions, the first recorded first.
+        """All decisions, of each place the first recorded first.
 
         Raises:
             Failure: As `Journal.read`.
@@ -84,15 +91,15 @@ class Memory:
         return self.read().decisions
 
     def read(self) -> Remembered:
-        """All decisions, and what of the file cannot be used.
+        """All decisions, and what of the files cannot be used.
 
         Raises:
             Failure: As `Journal.read`.
         """
-        held = self._journal.read()
+        held = [journal.read() for journal in self._journals]
         found: dict[str, Decision] = {}
-        broken = held.broken
-        for entry in held.entries:
+        broken = sum(each.broken for each in held)
+        for entry in (entry for each in held for entry in each.entries):
             decision = _decision(entry)
             if decision is None:
                 broken += 1

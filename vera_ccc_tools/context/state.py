@@ -40,8 +40,8 @@ class State:
     """The state behind the nine tools. Its methods may be called from any thread.
 
     Attributes:
-        directory: What is served: paths are shown from here, and ``.cce`` lies here. Absolute,
-            resolved.
+        directory: What is served: paths are shown from here. Absolute, resolved.
+        home: Where ``.cce`` lies: the first of `homes`, as it is when the server starts.
         session: What the core remembers.
         ledger: What this session has done.
         level: How terse the agent's own answers shall be; told to it, not enforced.
@@ -51,8 +51,9 @@ class State:
         self.directory = directory
         self.session = Session(environ)
         self.ledger = Ledger()
-        self.memory = Memory(directory)
-        self.metrics = Metrics(directory)
+        self.home, *others = homes(directory)
+        self.memory = Memory(self.home, others)
+        self.metrics = Metrics(self.home)
         self.level = terseness.DEFAULT
         self._lock = threading.Lock()
         self._ended = Cancel()
@@ -62,7 +63,7 @@ class State:
     @property
     def config(self) -> Config:
         """The settings in ``.cce/config``, as they are now."""
-        return config.load(self.directory)
+        return config.load(self.home)
 
     def graph(self, root: Path) -> Graph:
         """The import graph of the project at *root*."""
@@ -116,6 +117,20 @@ class State:
                 "No results are available until then."
             )
         return Answer(_in_our_words(str(failure)), failed=True)
+
+
+def homes(directory: Path) -> tuple[Path, ...]:
+    """Where ``.cce`` of a served *directory* may lie, the right place first.
+
+    That is the root of the ccc project around it, else of the git repository, else itself: a
+    project has one memory wherever an agent starts. What lies in another of these places, since
+    the project or the repository came later, is still read.
+    """
+    root = project.find_root(directory)
+    if root is not None and project.holds_home(root):
+        root = None
+    places = (root, project.find_repository(directory), directory)
+    return tuple(dict.fromkeys(place for place in places if place is not None))
 
 
 def _in_our_words(text: str) -> str:
