@@ -119,6 +119,18 @@ def test_the_next_step_names_the_index_only_where_there_is_none(tmp_path: Path) 
     assert init.set_up(tmp_path, "claude").next == (AGENTS["claude"].next,)
 
 
+def test_below_the_root_of_a_repository_it_is_told_where_agents_look(
+    git_repo: MakeRepository,
+) -> None:
+    root = git_repo({"lib/a.py": ""}).resolve()
+    told, *others = init.set_up(root / "lib", "codex").next
+    assert f"{root / 'lib'} lies in the repository {root};" in told
+    assert "init --agent codex --dir" in told
+    assert others[0] == AGENTS["codex"].next
+    assert (root / "lib" / ".codex" / "config.toml").is_file()
+    assert init.set_up(root, "codex").next[0] == AGENTS["codex"].next
+
+
 @pytest.mark.parametrize(
     ("there", "used"),
     [

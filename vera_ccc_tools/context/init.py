@@ -214,6 +214,13 @@ def _lacks_rule(directory: Path) -> bool:
 
 
 def _next(directory: Path, agent: Agent, start: launch.Launch) -> Iterable[str]:
+    repository = project.find_repository(directory)
+    if repository is not None and repository != directory:
+        above = start.line("init", "--agent", agent.name, "--dir", str(repository))
+        yield (
+            f"{directory} lies in the repository {repository}; agents that are started at its root "
+            f"read the files there: for these, run {above}"
+        )
     yield agent.next
     root = project.find_root(directory)
     if root is None or not project.is_indexed(root):
