@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import textwrap
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,6 +17,7 @@ from typing import Any, Protocol
 import psutil
 import pytest
 
+from helpers import ROOT
 from vera_ccc_tools.ccc import Ccc
 from vera_ccc_tools.errors import Failure
 
@@ -134,3 +137,18 @@ def failing(call: Callable[[], object]) -> Failure:
     with pytest.raises(Failure) as caught:
         call()
     return caught.value
+
+
+def vera(
+    *arguments: str, cwd: Path = ROOT, environ: Mapping[str, str] = os.environ
+) -> subprocess.CompletedProcess[bytes]:
+    """What a command line prints, and how it ends."""
+    return subprocess.run(
+        [sys.executable, "-m", "vera_ccc_tools", *arguments],
+        cwd=cwd,
+        env={**os.environ, **environ},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -15,8 +13,8 @@ from hypothesis import strategies as st
 
 from conftest import MakeRepository
 from core_helpers import make_project
-from helpers import ROOT, run_git, write_file
-from vera_ccc_tools import verbs
+from helpers import run_git, write_file
+from init_helpers import snapshot, vera
 from vera_ccc_tools.context import guidance, init, launch
 from vera_ccc_tools.context.agents import AGENTS, Agent
 from vera_ccc_tools.errors import Failure
@@ -28,12 +26,6 @@ every_agent = pytest.mark.parametrize("agent", AGENTS)
 def _started(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the server's start for granted: it is another test's."""
     monkeypatch.setattr(launch, "check", lambda _launch, _directory: None)
-
-
-def snapshot(root: Path) -> dict[str, bytes]:
-    """All files but git's own."""
-    found = (path for path in root.rglob("*") if path.is_file() and ".git" not in path.parts)
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
 
 
 def entry_of(root: Path, agent: Agent) -> dict[str, object]:
@@ -366,52 +358,3 @@ def test_the_home_directory_is_no_project(isolated_user: Path) -> None:
         init.set_up(isolated_user.resolve(), "cursor")
     assert caught.value.code == "home_directory"
     assert not (isolated_user / ".cursor").exists()
-
-
-# --- the command line ---------------------------------------------------------------------------
-
-
-def test_the_command_line_knows_the_agents_of_the_table() -> None:
-    assert list(AGENTS) == list(verbs.AGENTS)
-
-
-def vera(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "vera_ccc_tools", *arguments],
-        cwd=cwd,
-        env={**os.environ, "VERA_CCC_PYTHON": sys.executable},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
-
-
-def test_the_verb_tells_each_file_and_the_next_step(tmp_path: Path) -> None:
-    done = vera("init", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
-    assert lines[:2] == ["created    .mcp.json", "created    CLAUDE.md"]
-    assert lines[2].startswith("Restart Claude Code")
-    done = vera("init", "--remove", "--json", "--dir", str(tmp_path), cwd=ROOT)
-    assert json.loads(done.stdout) == {
-        "agent": "claude",
-        "directory": str(tmp_path.resolve()),
-        "files": [
-            {"path": ".mcp.json", "action": "deleted"},
-            {"path": "CLAUDE.md", "action": "deleted"},
-        ],
-        "next": [],
-    }
-    assert snapshot(tmp_path) == {}
-
-
-def test_the_verb_ends_with_1_on_a_refusal_and_with_2_on_an_unknown_agent(tmp_path: Path) -> None:
-    write_file(tmp_path / ".cursor" / "mcp.json", "{")
-    done = vera("init", "--agent", "cursor", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert ".cursor/mcp.json, line 1: it is no JSON" in done.stderr
-    assert "run init again" in done.stderr
-    assert vera("init", "--agent", "emacs", cwd=tmp_path).returncode == 2
-    assert set(snapshot(tmp_path)) == {".cursor/mcp.json"}
