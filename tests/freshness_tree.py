@@ -54,6 +54,13 @@ class Tree:
         call = Call(self.root, cancel or Cancel())
         return self.session.refresher().find(self.ccc, self.root, call, fetch or self.fetch)
 
+    def rests(self) -> bool:
+        """Whether searches come to do without a refresh, where nothing happens in between.
+
+        One more may be due first: after a clock that was set back, or a late write of ccc's.
+        """
+        return any(not self.find().refreshed for _ in range(3))
+
     def truth(self) -> Chunks:
         return chunks(self.ccc.search(self.root, Query("value", ALL, refresh=True)))
 
