@@ -57,7 +57,8 @@ class Tree:
     def rests(self) -> bool:
         """Whether searches come to do without a refresh, where nothing happens in between.
 
-        One more may be due first: after a clock that was set back, or a late write of ccc's.
+        One more may be due first: a file may be stamped some milliseconds later than the clock
+        that the search reads after it, and so seem to have been written during the refresh.
         """
         return any(not self.find().refreshed for _ in range(3))
 
