@@ -18,8 +18,27 @@ import psutil
 import pytest
 
 from helpers import ROOT
-from vera_ccc_tools.ccc import Ccc
+from vera_ccc_tools.ccc import Ccc, Query
 from vera_ccc_tools.errors import Failure
+
+STATUS = """\
+Index stats:
+  Chunks: 12
+  Files:  3
+  Languages:
+    python: 9 chunks
+    markdown: 3 chunks
+"""
+COMMANDS: dict[str, Callable[[Ccc, Path], object]] = {
+    "version": lambda ccc, _root: ccc.version(),
+    "init": lambda ccc, root: ccc.init(root, force=False, model=None, cancel=None),
+    "index": lambda ccc, root: ccc.index(root),
+    "search": lambda ccc, root: ccc.search(root, Query("x", 5)),
+    "status": lambda ccc, root: ccc.status(root),
+    "daemon": lambda ccc, _root: ccc.loaded_projects(),
+    "doctor": lambda ccc, root: ccc.doctor(root, verbose=False),
+}
+"""Each command of ccc, with the smallest arguments."""
 
 
 class MakeExecutable(Protocol):

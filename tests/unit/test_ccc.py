@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,6 +11,8 @@ import psutil
 import pytest
 
 from core_helpers import (
+    COMMANDS,
+    STATUS,
     MakeCcc,
     MakeExecutable,
     alive,
@@ -27,23 +28,6 @@ from vera_ccc_tools.ccc import DEADLINES, Ccc, Query, deadline_of
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.process import Cancel
 
-STATUS = """\
-Index stats:
-  Chunks: 12
-  Files:  3
-  Languages:
-    python: 9 chunks
-    markdown: 3 chunks
-"""
-COMMANDS: dict[str, Callable[[Ccc, Path], object]] = {
-    "version": lambda ccc, _root: ccc.version(),
-    "init": lambda ccc, root: ccc.init(root, force=False, model=None, cancel=None),
-    "index": lambda ccc, root: ccc.index(root),
-    "search": lambda ccc, root: ccc.search(root, Query("x", 5)),
-    "status": lambda ccc, root: ccc.status(root),
-    "daemon": lambda ccc, _root: ccc.loaded_projects(),
-    "doctor": lambda ccc, root: ccc.doctor(root, verbose=False),
-}
 SETTING = {"version": "STATUS", "daemon": "STATUS"}
 
 

@@ -6,13 +6,14 @@ import json
 import tempfile
 import textwrap
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from core_helpers import (
+    COMMANDS,
+    STATUS,
     MakeCcc,
     MakeExecutable,
     answer,
@@ -22,28 +23,9 @@ from core_helpers import (
     row,
 )
 from helpers import POSIX, write_file
-from vera_ccc_tools.ccc import MOST_AT_ONCE, Ccc, Query
+from vera_ccc_tools.ccc import MOST_AT_ONCE, Query
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.replies import Progress
-
-STATUS = """\
-Index stats:
-  Chunks: 12
-  Files:  3
-  Languages:
-    python: 9 chunks
-    markdown: 3 chunks
-"""
-COMMANDS: dict[str, Callable[[Ccc, Path], object]] = {
-    "version": lambda ccc, _root: ccc.version(),
-    "init": lambda ccc, root: ccc.init(root, force=False, model=None, cancel=None),
-    "index": lambda ccc, root: ccc.index(root),
-    "search": lambda ccc, root: ccc.search(root, Query("x", 5)),
-    "status": lambda ccc, root: ccc.status(root),
-    "daemon": lambda ccc, _root: ccc.loaded_projects(),
-    "doctor": lambda ccc, root: ccc.doctor(root, verbose=False),
-}
-SETTING = {"version": "STATUS", "daemon": "STATUS"}
 
 
 @pytest.fixture
