@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import statistics
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,9 +140,7 @@ def gather(options: argparse.Namespace) -> dict[str, Group]:
 def _neighbours(project: Path) -> Neighbours:
     graph = Graph(project, {})
     graph.start(Cancel())
-    until = time.monotonic() + GRAPH_SECONDS
-    while not graph.ready and time.monotonic() < until:
-        time.sleep(0.1)
+    graph.wait(GRAPH_SECONDS)
     if not graph.ready:
         raise Failure("no_graph", f"No import graph of {project}: {graph.state().problem}.")
     return graph.neighbours

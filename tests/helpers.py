@@ -9,7 +9,7 @@ import subprocess
 import sys
 import textwrap
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import psutil
@@ -42,6 +42,17 @@ def run_git(root: Path, *arguments: str) -> str:
     )
     assert done.returncode == 0, done.stderr.decode(errors="replace")
     return os.fsdecode(done.stdout)
+
+
+def let_go(processes: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Let processes that say ``ready`` and wait for a line go on, all at once."""
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline().strip() == b"ready"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write(b"go\n")
+        process.stdin.flush()
 
 
 def write_global_settings(directory: Path, address: str) -> Path:

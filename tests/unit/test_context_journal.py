@@ -15,7 +15,7 @@ import pytest
 from filelock import FileLock
 from hypothesis import given, settings
 
-from helpers import POSIX, ROOT, SECONDS, run_git, write_file
+from helpers import POSIX, ROOT, SECONDS, let_go, run_git, write_file
 from vera_ccc_tools.context import journal
 from vera_ccc_tools.context.journal import Entries, Journal
 from vera_ccc_tools.errors import Failure
@@ -115,13 +115,7 @@ def write_at_once(path: Path, ends: list[str], patience: float = journal.PATIENC
         )
         for number, end in enumerate(ends)
     ]
-    for process in processes:
-        assert process.stdout is not None
-        assert process.stdout.readline().strip() == b"ready"
-    for process in processes:
-        assert process.stdin is not None
-        process.stdin.write(b"go\n")
-        process.stdin.flush()
+    let_go(processes)
     for process, end in zip(processes, ends, strict=True):
         process.communicate(timeout=SECONDS)
         assert process.returncode == (end == "dies")

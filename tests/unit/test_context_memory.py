@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers import ROOT, SECONDS, write_file
+from helpers import ROOT, SECONDS, let_go, write_file
 from vera_ccc_tools.context.memory import Decision, Memory, Recorded, decision_id
 from vera_ccc_tools.errors import Failure
 
@@ -127,13 +127,7 @@ def test_processes_that_record_the_same_at_once_keep_it_once(tmp_path: Path) -> 
         )
         for _ in range(3)
     ]
-    for process in processes:
-        assert process.stdout is not None
-        assert process.stdout.readline().strip() == b"ready"
-    for process in processes:
-        assert process.stdin is not None
-        process.stdin.write(b"go\n")
-        process.stdin.flush()
+    let_go(processes)
     said = [
         process.communicate(timeout=SECONDS)[0].decode().split("\n")[:-1] for process in processes
     ]

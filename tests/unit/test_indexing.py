@@ -50,6 +50,29 @@ def call(session: Session, tool: str, cwd: Path, **given: Any) -> tuple[str, dic
     return result["content"][0]["text"], result
 
 
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Progress is told at once, of a daemon that is up."""
+    monkeypatch.setattr(indexing, "PROGRESS_PERIOD", 0.05)
+    monkeypatch.setattr(daemon, "is_up", lambda _environ: True)
+
+
+def lasting(seen: Path, status: str, told: str = "") -> str:
+    """A ccc whose index run goes on until *seen* is there and then tells *told*."""
+    return f"""
+        if argv[0] == "status":
+            {status}
+            sys.exit()
+        while not os.path.exists({str(seen)!r}):
+            time.sleep(0.01)
+        print({STATS!r})
+        print({told!r}, file=sys.stderr)
+    """
+
+
+GOING_ON = f"print({STATS!r} + '\\nIndexing in progress: {RUN}')"
+
+
 def test_an_index_of_a_project_is_told_with_what_changed(make: Make, tmp_path: Path) -> None:
     session, fake = make()
     root = make_project(tmp_path / "p")
@@ -163,21 +186,10 @@ def test_a_first_index_that_the_daemon_has_made_as_it_loaded_the_project_has_add
 
 
 def test_what_changed_is_not_told_where_ccc_counts_the_run_after_it(
-    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make: Make, tmp_path: Path, watched: None
 ) -> None:
-    monkeypatch.setattr(indexing, "PROGRESS_PERIOD", 0.05)
-    monkeypatch.setattr(daemon, "is_up", lambda _environ: True)
     seen = tmp_path / "seen"
-    body = f"""
-        if argv[0] == "status":
-            print({STATS!r} + "\\nIndexing in progress: {RUN}")
-            sys.exit()
-        while not os.path.exists({str(seen)!r}):
-            time.sleep(0.01)
-        print({STATS!r})
-        print("Indexing: {NOTHING}", file=sys.stderr)
-    """
-    session, _ = make(body)
+    session, _ = make(lasting(seen, GOING_ON, f"Indexing: {NOTHING}"))
     root = make_project(tmp_path / "p")
 
     def progress(text: str) -> None:
@@ -204,19 +216,10 @@ def test_files_without_chunks_are_told(make: Make, tmp_path: Path) -> None:
 
 
 def test_the_wait_for_the_model_is_told_while_ccc_does_not_answer(
-    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make: Make, tmp_path: Path, watched: None
 ) -> None:
-    monkeypatch.setattr(indexing, "PROGRESS_PERIOD", 0.05)
-    monkeypatch.setattr(daemon, "is_up", lambda _environ: True)
     seen = tmp_path / "seen"
-    body = f"""
-        if argv[0] == "status":
-            sys.exit(1)
-        while not os.path.exists({str(seen)!r}):
-            time.sleep(0.01)
-        print({STATS!r})
-    """
-    session, _ = make(body)
+    session, _ = make(lasting(seen, "sys.exit(1)"))
     told: list[str] = []
 
     def progress(text: str) -> None:
@@ -230,19 +233,10 @@ def test_the_wait_for_the_model_is_told_while_ccc_does_not_answer(
 
 
 def test_progress_is_told_while_an_index_run_goes_on(
-    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make: Make, tmp_path: Path, watched: None
 ) -> None:
-    monkeypatch.setattr(indexing, "PROGRESS_PERIOD", 0.05)
-    monkeypatch.setattr(daemon, "is_up", lambda _environ: True)
     seen = tmp_path / "seen"
-    body = f"""
-        if argv[0] == "status":
-            print({STATS!r} + "\\nIndexing in progress: {RUN}")
-            sys.exit()
-        while not os.path.exists({str(seen)!r}):
-            time.sleep(0.01)
-    """
-    session, fake = make(body + "\n" + " " * 8 + f"print({STATS!r})")
+    session, fake = make(lasting(seen, GOING_ON))
     told: list[str] = []
 
     def progress(text: str) -> None:
