@@ -5,15 +5,15 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { registerCards } from "./cards.js";
-import { Commands } from "./commands.js";
-import { Footer } from "./footer.js";
-import { Person } from "./person.js";
-import { findPython } from "./python.js";
-import { renderersFor } from "./render.js";
-import { placeSection, Status } from "./status.js";
-import { Terminal } from "./terminal.js";
-import { Worker } from "./worker.js";
+import { registerCards } from "./views/cards.js";
+import { Commands } from "./person/commands.js";
+import { Footer } from "./person/footer.js";
+import { Person } from "./person/person.js";
+import { findPython } from "./worker/python.js";
+import { renderersFor } from "./views/render.js";
+import { placeSection, Status } from "./person/status.js";
+import { Terminal } from "./views/terminal.js";
+import { Worker } from "./worker/worker.js";
 
 /**
  * @typedef {{name: string, label: string, description: string, promptSnippet?: string, promptGuidelines?: string[],
@@ -99,7 +99,7 @@ function told({ content, isError, details }) {
   return { content, details: details ?? {} };
 }
 
-/** @returns {import("./child.js").Launch} */
+/** @returns {import("./worker/child.js").Launch} */
 function launchWorker() {
   const { file, args } = findPython();
   return {

@@ -1,6 +1,6 @@
 /** Runs a script with whichever of `python3`, `python` and `py -3` there is. */
 import { spawnSync } from "node:child_process";
-import { findPython } from "../extension/python.js";
+import { findPython } from "../extension/worker/python.js";
 
 try {
   const { file, args } = findPython();

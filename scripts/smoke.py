@@ -25,7 +25,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from vera_ccc_tools import bootstrap, environments  # noqa: E402 - the path has to be right first
+from vera_ccc_tools import bootstrap  # noqa: E402 - the path has to be right first
+from vera_ccc_tools.boot import environments  # noqa: E402
 from vera_ccc_tools.errors import Failure  # noqa: E402
 
 try:
@@ -38,7 +39,7 @@ import environment  # noqa: E402 - needs the Python that was just required
 from report import Report, Step, StepFailed, end_in_order  # noqa: E402
 from worker_client import Worker  # noqa: E402
 
-OWN_MODULES = ("errors", "languages", "output", "project", "reaper")
+OWN_MODULES = ("errors", "ccc/languages", "system/text", "ccc/project", "system/reaper")
 LIBRARY_MODULES = ("bisect", "colorsys", "fnmatch", "keyword", "linecache")
 QUESTION = "convert a color from RGB coordinates to the HLS hue lightness saturation system"
 ANSWER = "library/colorsys.py"

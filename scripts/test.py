@@ -26,7 +26,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from vera_ccc_tools import bootstrap, environments  # noqa: E402 - the path has to be right first
+from vera_ccc_tools import bootstrap  # noqa: E402 - the path has to be right first
+from vera_ccc_tools.boot import environments  # noqa: E402
 from vera_ccc_tools.errors import Failure  # noqa: E402
 
 try:

@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from helpers import ROOT
-from vera_ccc_tools.ccc import Ccc, Query
+from vera_ccc_tools.ccc.client import Ccc, Query
 from vera_ccc_tools.errors import Failure
 
 STATUS = """\

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from helpers import POSIX, run_git, write_file
-from vera_ccc_tools import project, tools
-from vera_ccc_tools.session import Call, Session
+from vera_ccc_tools.ccc import project
+from vera_ccc_tools.system.call import Call
+from vera_ccc_tools.tools import table
+from vera_ccc_tools.tools.session import Session
 
 posix_only = pytest.mark.skipif(not POSIX, reason="the fault is forced by POSIX signals or modes")
 FILES = {"almond.py": "def only_almond(): pass\n", "walnut.py": "def only_walnut(): pass\n"}
@@ -26,5 +28,5 @@ def make(root: Path, files: Mapping[str, str | bytes] = FILES) -> Path:
 
 
 def call(session: Session, cwd: Path, tool: str, **given: Any) -> tuple[str, dict[str, Any]]:
-    result = tools.call_tool(session, tool, given, Call(cwd))
+    result = table.call_tool(session, tool, given, Call(cwd))
     return str(result["content"][0]["text"]), result

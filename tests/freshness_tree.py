@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from helpers import run_git, write_file
-from vera_ccc_tools.ccc import Ccc, Query
-from vera_ccc_tools.process import Cancel
-from vera_ccc_tools.refresh import Fetch, Found
-from vera_ccc_tools.replies import Hit, Progress
-from vera_ccc_tools.session import Call, Session
+from vera_ccc_tools.ccc.client import Ccc, Query
+from vera_ccc_tools.ccc.replies import Hit, Progress
+from vera_ccc_tools.refresh.refresher import Fetch, Found
+from vera_ccc_tools.system.call import Call
+from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.tools.session import Session
 
 ALL = 100
 """More than these repositories have chunks, so that a search gives the whole index."""

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from helpers import SECONDS, write_file
-from vera_ccc_tools.context.graph import Graph
-from vera_ccc_tools.process import Cancel
+from vera_ccc_tools.import_graph.graph import Graph
+from vera_ccc_tools.system.process import Cancel
 
 MakeGraph = Callable[..., Graph]
 SHOP = {

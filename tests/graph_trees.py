@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from vera_ccc_tools.context import manifests
-from vera_ccc_tools.context.facts import Facts
-from vera_ccc_tools.context.filetree import Files, keys_of
-from vera_ccc_tools.context.imports import Reader
-from vera_ccc_tools.context.listing import language_of
-from vera_ccc_tools.context.resolve import Resolved, resolve
-from vera_ccc_tools.context.scope import Scope
+from vera_ccc_tools.import_graph import manifests
+from vera_ccc_tools.import_graph.facts import Facts
+from vera_ccc_tools.import_graph.files import Files, keys_of
+from vera_ccc_tools.import_graph.listing import language_of
+from vera_ccc_tools.import_graph.manifests import Scope
+from vera_ccc_tools.import_graph.read import Reader
+from vera_ccc_tools.import_graph.resolve import Resolved, resolve
 
 READER = Reader()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from helpers import POSIX, ROOT
-from vera_ccc_tools.process import Command
+from vera_ccc_tools.system.process import Command
 
 needs_sessions = pytest.mark.skipif(not POSIX, reason="process groups and signals are POSIX's")
 

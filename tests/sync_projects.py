@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sync_world import Oracle, git, law_breakers, settings_of, write
 from vera_ccc_tools.gitignore_sync import Report, Syncer
-from vera_ccc_tools.settings import read
+from vera_ccc_tools.sync.settings import read
 
 SOURCE = "x = 1\n"
 OPEN = 'include_patterns: ["**/*"]\nexclude_patterns: []\n'

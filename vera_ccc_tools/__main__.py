@@ -6,8 +6,8 @@ import sys
 from collections.abc import Sequence
 
 from vera_ccc_tools import __version__
+from vera_ccc_tools.cli.terminal import Terminal, reopen_closed
 from vera_ccc_tools.errors import Failure
-from vera_ccc_tools.terminal import Terminal, reopen_closed
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -18,13 +18,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         if argv in (["--version"], ["-V"]):  # without the rest: it shows how fast a start is
             Terminal(sys.stdout).write(f"{__version__}\n")
             return 0
-        from vera_ccc_tools import command_line
+        from vera_ccc_tools.cli.main import failed, run
 
-        return command_line.run(argv)
+        return run(argv)
     except Failure as failure:
-        from vera_ccc_tools import command_line
+        from vera_ccc_tools.cli.main import failed, run
 
-        return command_line.failed(failure)
+        return failed(failure)
     except KeyboardInterrupt:  # while it is still being imported
         return 130
 

@@ -29,7 +29,10 @@ if __name__ == "__main__":
     if str(ROOT) not in sys.path:
         sys.path.insert(0, str(ROOT))
 
-from vera_ccc_tools import environments, invocation  # noqa: E402 - the path has to be right first
+from vera_ccc_tools.boot import (  # noqa: E402 - the path has to be right first
+    environments,
+    invocation,
+)
 from vera_ccc_tools.errors import Failure, shorten  # noqa: E402
 
 CCC_VERSION = "0.2.42"

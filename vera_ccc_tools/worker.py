@@ -30,10 +30,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from vera_ccc_tools import exclusions, overview, project, status, tools
+from vera_ccc_tools.ccc import project
 from vera_ccc_tools.errors import Failure, InvalidArgument, shorten
-from vera_ccc_tools.process import Cancel
-from vera_ccc_tools.session import Call, Session
+from vera_ccc_tools.system.call import Call
+from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.tools import overview, status, table
+from vera_ccc_tools.tools.session import Session
+from vera_ccc_tools.tools.sync import sync
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -97,7 +100,7 @@ class Worker:
         self._running: dict[int | str, Cancel] = {}
         self._threads: set[threading.Thread] = set()
         self._methods: dict[str, Callable[[Request, Cancel], dict[str, Any]]] = {
-            "tools/list": lambda _request, _cancel: tools.listing(),
+            "tools/list": lambda _request, _cancel: table.listing(),
             "tools/call": self._call,
             "status": self._status,
             "overview": self._overview,
@@ -190,8 +193,8 @@ class Worker:
         try:
             call = Call(self._cwd(request), cancel, lambda text: self._progress(request, text))
         except Failure as failure:
-            return tools.failed(failure)
-        return tools.call_tool(self._session, name, given, call)
+            return table.failed(failure)
+        return table.call_tool(self._session, name, given, call)
 
     def _status(self, request: Request, cancel: Cancel) -> dict[str, Any]:
         return {"text": status.text(self._session, Call(self._cwd(request), cancel))}
@@ -204,7 +207,7 @@ class Worker:
         if not isinstance(dry_run, bool):
             raise InvalidArgument(f"`dry_run` is {shorten(dry_run)}; it has to be true or false.")
         call = Call(self._cwd(request), cancel)
-        report = exclusions.sync(self._session, call, dry_run=dry_run, why=dry_run)
+        report = sync(self._session, call, dry_run=dry_run, why=dry_run)
         return {"text": report.render(), "report": report.to_json()}
 
     def _cwd(self, request: Request) -> Any:

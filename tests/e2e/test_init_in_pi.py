@@ -13,7 +13,7 @@ from mcp.client.stdio import StdioServerParameters
 
 from e2e.model_stub import ModelStub, use
 from e2e.pi import Pi
-from vera_ccc_tools.context import guidance, init
+from vera_ccc_tools.setup import guidance, init
 
 
 @pytest.fixture

@@ -12,16 +12,17 @@ import pytest
 
 from e2e.model_stub import ModelStub, use
 from e2e.pi import SECONDS, Pi
-from vera_ccc_tools import tools
-from vera_ccc_tools.context.table import TOOLS
-from vera_ccc_tools.session import Call, Session
+from vera_ccc_tools.mcp_server.table import TOOLS
+from vera_ccc_tools.system.call import Call
+from vera_ccc_tools.tools import table
+from vera_ccc_tools.tools.session import Session
 
 pytestmark = pytest.mark.parametrize("pi_version", ["1.6.0"], indirect=True)
 
 
 @pytest.fixture
 def indexed(project: Path, ccc_home: dict[str, str]) -> Path:
-    result = tools.call_tool(Session(ccc_home), "ccc_index", {}, Call(project))
+    result = table.call_tool(Session(ccc_home), "ccc_index", {}, Call(project))
     assert not result["isError"], result
     return project
 

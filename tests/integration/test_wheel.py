@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from helpers import ROOT
-from vera_ccc_tools import __version__, environments
+from vera_ccc_tools import __version__
+from vera_ccc_tools.boot import environments
 
 REQUEST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
@@ -36,7 +37,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names}
     assert tops == {"vera_ccc_tools", f"vera_ccc_tools-{__version__}.dist-info"}
-    sources = {f"vera_ccc_tools/{p.name}" for p in (ROOT / "vera_ccc_tools").glob("*.py")}
+    sources = {p.relative_to(ROOT).as_posix() for p in (ROOT / "vera_ccc_tools").rglob("*.py")}
     assert sources <= set(names)
 
 

@@ -74,7 +74,9 @@ def test_the_first_answer_waits_for_no_module_that_it_does_not_need(
     running: list[Running], environ: dict[str, str]
 ) -> None:
     program = (
-        "import sys, threading; from vera_ccc_tools import tools, worker\n"
+        "import sys, threading\n"
+        "from vera_ccc_tools.tools import table as tools\n"
+        "from vera_ccc_tools import worker\n"
         "listing = tools.listing\n"
         f"tools.listing = lambda: {{'loaded': [m for m in {LAZY} if m in sys.modules]}}\n"
         "sys.exit(worker.main())"
@@ -105,7 +107,9 @@ def test_stray_prints_do_not_reach_standard_output(
     running: list[Running], environ: dict[str, str]
 ) -> None:
     program = (
-        "import os, subprocess, sys; from vera_ccc_tools import tools, worker\n"
+        "import os, subprocess, sys\n"
+        "from vera_ccc_tools.tools import table as tools\n"
+        "from vera_ccc_tools import worker\n"
         "def listing():\n"
         "    print('a print'); os.write(1, b'a write\\n'); sys.stdout.flush()\n"
         "    sys.__stdout__.write('another\\n'); sys.__stdout__.flush()\n"

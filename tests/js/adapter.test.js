@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { placeSection } from "../../extension/status.js";
+import { placeSection } from "../../extension/person/status.js";
 import { isRunning, until } from "./helpers.js";
 import { host, posix, ROOT } from "./pi-host.js";
 

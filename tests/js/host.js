@@ -3,7 +3,7 @@
  * itself. Prints the worker's process id, then what a call said.
  */
 import { openSync } from "node:fs";
-import { Worker } from "../../extension/worker.js";
+import { Worker } from "../../extension/worker/worker.js";
 import { fake } from "./helpers.js";
 
 const [what, mode, argument] = process.argv.slice(2);

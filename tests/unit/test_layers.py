@@ -1,6 +1,6 @@
-"""The map in CONTRIBUTING.md is true: every module is in it, and none imports upward.
+"""The map in CONTRIBUTING.md is true: every folder is in it, and none imports upward.
 
-Modules of the MCP front are called ``context/NAME`` here and there.
+A module that lies in the package itself, such as ``worker``, is a row of its own.
 """
 
 from __future__ import annotations
@@ -15,71 +15,50 @@ import pytest
 from helpers import ROOT
 
 PACKAGE = "vera_ccc_tools"
-CONTEXT = "context/"
-COMMAND_LINE = {"__main__", "command_line", "verbs", "commands"}
-FRONTS = COMMAND_LINE | {"worker"}
+MOST_MODULES = 14
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts): path
+    for path in sorted((ROOT / PACKAGE).rglob("*.py"))
+    if path.stem != "__init__"
+}
+ORDER = re.findall(r"^\| `(\w+)/?` \|", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.MULTILINE)
 
 
-def name_of(path: Path) -> str:
-    return path.relative_to(ROOT / PACKAGE).with_suffix("").as_posix()
-
-
-MODULES = sorted(
-    name_of(path) for path in (ROOT / PACKAGE).rglob("*.py") if path.stem != "__init__"
-)
-ORDER = re.findall(
-    r"^\|[^|]*\| `([\w/]+)` \|", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.MULTILINE
-)
+def folder_of(module: str) -> str:
+    """The row of the map that *module* belongs to."""
+    return module.split(".")[1]
 
 
 def imported(path: Path) -> Iterator[str]:
-    """The modules of the package that the module at *path* imports to run, anywhere in it."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    only_types = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
-        for inner in ast.walk(node)
-    }
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.ImportFrom) or id(node) in only_types:
-            continue
-        parts = (node.module or "").split(".")
-        if parts[0] != PACKAGE:
-            continue
-        inside = "/".join(parts[1:])
-        if inside in MODULES:
-            yield inside
-        else:  # a package, of which modules are imported
-            names = (f"{inside}/{alias.name}".lstrip("/") for alias in node.names)
-            yield from (name for name in names if name in MODULES)
+    """The modules of the package that the module at *path* imports, anywhere in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == PACKAGE:
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                yield whole if whole in MODULES else str(node.module)
 
 
-def allowed(module: str) -> set[str]:
-    """What a module may import: what stands below it; in the MCP front all of the core as well.
-
-    The core never imports the MCP front, but for the command line, whose verbs do.
-    """
-    below = set(ORDER[ORDER.index(module) + 1 :])
-    of_context = {name for name in below if name.startswith(CONTEXT)}
-    if module in COMMAND_LINE:
-        return below
-    if module.startswith(CONTEXT):
-        return of_context | {each for each in MODULES if CONTEXT not in each} - FRONTS
-    return below - of_context
-
-
-def test_the_map_names_every_module_once() -> None:
-    assert sorted(ORDER) == MODULES
+def test_the_map_names_every_folder_once() -> None:
+    assert sorted(ORDER) == sorted({folder_of(module) for module in MODULES})
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_nothing_imports_upward(module: str) -> None:
-    found = set(imported(ROOT / PACKAGE / f"{module}.py"))
-    assert not found - allowed(module)
+    own = ORDER.index(folder_of(module))
+    above = {
+        each
+        for each in imported(MODULES[module])
+        if each != PACKAGE and ORDER.index(folder_of(each)) < own
+    }
+    assert not above
 
 
-def test_an_import_of_the_mcp_front_by_the_core_is_seen() -> None:
-    found = set(imported(ROOT / PACKAGE / "context" / "server.py"))
-    assert "context/table" in found
-    assert not found <= allowed("ccc")
+def test_an_import_of_a_front_by_the_core_is_seen() -> None:
+    found = set(imported(MODULES[f"{PACKAGE}.mcp_server.server"]))
+    assert f"{PACKAGE}.mcp_server.table" in found
+    assert ORDER.index("mcp_server") < ORDER.index("ccc")
+
+
+def test_no_folder_holds_more_modules_than_can_be_seen_at_once() -> None:
+    parents = [path.parent for path in MODULES.values()]
+    assert {each.name for each in parents if parents.count(each) > MOST_MODULES} == set()

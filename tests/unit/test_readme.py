@@ -8,15 +8,15 @@ import re
 import pytest
 
 from helpers import ROOT
-from vera_ccc_tools import ccc
-from vera_ccc_tools.tools import TOOLS
+from vera_ccc_tools.ccc import client
+from vera_ccc_tools.tools.table import TOOLS
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_the_table_of_tools_names_each_argument_with_its_default(tool: object) -> None:
-    from vera_ccc_tools.tools import Tool
+    from vera_ccc_tools.tools.table import Tool
 
     assert isinstance(tool, Tool)
     row = re.search(rf"^\| `{tool.name}` \| (.*?) \|", README, re.MULTILINE)
@@ -29,18 +29,18 @@ def test_the_table_of_tools_names_each_argument_with_its_default(tool: object) -
         assert shown[name] == (default if isinstance(default, str) else json.dumps(default))
 
 
-@pytest.mark.parametrize("command", ccc.DEADLINES)
+@pytest.mark.parametrize("command", client.DEADLINES)
 def test_the_table_of_settings_names_each_deadline(command: str) -> None:
     rows = [line for line in README.splitlines() if "VERA_CCC_TIMEOUT_STATUS" in line]
     assert len(rows) == 1
     names = re.findall(r"_(STATUS|SEARCH|INIT|DOCTOR|INDEX)`", rows[0])
     seconds = [float(each) for each in re.findall(r"\d+", rows[0].rsplit("|", 2)[1])]
-    assert dict(zip(names, seconds, strict=True))[command.upper()] == ccc.DEADLINES[command]
+    assert dict(zip(names, seconds, strict=True))[command.upper()] == client.DEADLINES[command]
 
 
 def _said() -> str:
     """What the package and the adapter can say: their sources, pieces of a text joined."""
-    files = [*(ROOT / "vera_ccc_tools").glob("*.py"), *(ROOT / "extension").glob("*.js")]
+    files = [*(ROOT / "vera_ccc_tools").rglob("*.py"), *(ROOT / "extension").rglob("*.js")]
     text = "\n".join(path.read_text(encoding="utf-8") for path in files)
     return re.sub(r"""["'`](?: \+)?\n\s*(?:\+ )?f?["'`]""", "", text)
 
@@ -52,7 +52,7 @@ def test_the_table_of_settings_names_each_variable_that_the_sources_read() -> No
 
 
 def test_the_table_of_commands_names_each_command_of_the_extension() -> None:
-    source = (ROOT / "extension" / "commands.js").read_text(encoding="utf-8")
+    source = (ROOT / "extension" / "person" / "commands.js").read_text(encoding="utf-8")
     registered = re.findall(r'^ {6}"?([\w-]+)"?: \{ description:', source, re.MULTILINE)
     assert re.findall(r"^\| `/([\w-]+)[ `]", README, re.MULTILINE) == registered
 

@@ -14,10 +14,10 @@ from helpers import ROOT, SECONDS
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("test.py", "Groups: lint, types, js, unit, integration, e2e"),
-        ("smoke.py", "--live"),
-        ("bench.py", "usage: bench.py answers|"),
-        ("bench.py sync", "usage: bench.py sync"),
+        ("scripts/test.py", "Groups: lint, types, js, unit, integration, e2e"),
+        ("scripts/smoke.py", "--live"),
+        ("benchmarks/run.py", "usage: run.py answers|"),
+        ("benchmarks/run.py sync", "usage: run.py sync"),
     ],
 )
 @pytest.mark.parametrize("flag", ["--help", "-h"])
@@ -28,7 +28,7 @@ def test_help_is_printed_and_nothing_is_done(
         monkeypatch.setenv(name, str(tmp_path))
     script, *arguments = words.split()
     done = subprocess.run(
-        [sys.executable, str(ROOT / "scripts" / script), *arguments, flag],
+        [sys.executable, str(ROOT / script), *arguments, flag],
         cwd=tmp_path,
         capture_output=True,
         encoding="utf-8",

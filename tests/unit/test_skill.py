@@ -9,9 +9,9 @@ import shlex
 from ruamel.yaml import YAML
 
 from helpers import ROOT
-from vera_ccc_tools import command_line
-from vera_ccc_tools.arguments import MAX_LIMIT
-from vera_ccc_tools.verbs import VERBS
+from vera_ccc_tools.cli import main
+from vera_ccc_tools.cli.verbs import VERBS
+from vera_ccc_tools.tools.arguments import MAX_LIMIT
 
 DIRECTORY = ROOT / "skills" / "ccc-search"
 _, FRONT, TEXT = (DIRECTORY / "SKILL.md").read_text(encoding="utf-8").split("---\n", 2)
@@ -47,7 +47,7 @@ def test_the_command_lines_that_it_shows_can_be_typed() -> None:
     assert len(shown) == 5
     for line in shown:
         name, *arguments = shlex.split(line)
-        options = command_line.parse(next(verb for verb in VERBS if verb.name == name), arguments)
+        options = main.parse(next(verb for verb in VERBS if verb.name == name), arguments)
         assert getattr(options, "limit", 1) <= MAX_LIMIT
 
 

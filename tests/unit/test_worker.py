@@ -16,10 +16,12 @@ import pytest
 from hypothesis import given
 
 from core_helpers import make_project, until
-from vera_ccc_tools import tools, worker
+from vera_ccc_tools import worker
 from vera_ccc_tools.errors import Failure
-from vera_ccc_tools.process import Cancel
-from vera_ccc_tools.session import Call, Session
+from vera_ccc_tools.system.call import Call
+from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.tools import table
+from vera_ccc_tools.tools.session import Session
 from vera_ccc_tools.worker import Worker
 
 
@@ -82,7 +84,7 @@ def waiting(cancel: Cancel) -> dict[str, Any]:
 
 def test_the_tools_are_listed() -> None:
     (answer,) = answers_to(request("tools/list", "first"))
-    assert answer == {"jsonrpc": "2.0", "id": "first", "result": tools.listing()}
+    assert answer == {"jsonrpc": "2.0", "id": "first", "result": table.listing()}
 
 
 def test_an_overview_and_a_dry_sync_of_a_directory_are_answered(
@@ -265,7 +267,7 @@ def test_progress_names_its_request(
         call.progress("half\nway")
         return {"name": name}
 
-    monkeypatch.setattr(tools, "call_tool", call_tool)
+    monkeypatch.setattr(table, "call_tool", call_tool)
     client.send(request("tools/call", 5, name="x", arguments={}, cwd=str(tmp_path)))
     progress = {"jsonrpc": "2.0", "method": "progress", "params": {"id": 5, "text": "half\nway"}}
     assert client.read() == progress

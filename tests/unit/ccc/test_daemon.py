@@ -1,0 +1,177 @@
+"""ccc's daemon, as its files show it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from core_helpers import until
+from helpers import POSIX, write_file
+from vera_ccc_tools.ccc import daemon
+from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.system.process import Cancel
+
+needs_sockets = pytest.mark.skipif(not POSIX, reason="Windows has named pipes instead")
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    (tmp_path / "c").mkdir()
+    return {"COCOINDEX_CODE_DIR": str(tmp_path / "c")}
+
+
+@pytest.fixture
+def user(short_directory: Path) -> dict[str, str]:
+    """An environment whose directory has a path that a socket can have."""
+    return {"COCOINDEX_CODE_DIR": tempfile.mkdtemp(dir=short_directory)}
+
+
+def directory(environ: dict[str, str]) -> Path:
+    return Path(environ["COCOINDEX_CODE_DIR"])
+
+
+@contextmanager
+def listening(path: Path) -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        server.listen(1)
+        yield server
+
+
+@needs_sockets
+def test_a_daemon_is_up_while_it_listens(user: dict[str, str]) -> None:
+    assert not daemon.is_up(user)
+    write_file(directory(user) / "daemon.pid", f"{os.getpid()}\n")
+    assert not daemon.is_up(user)
+    with listening(directory(user) / "daemon.sock"):
+        for _ in range(10):  # the first ones fill the queue of a daemon that takes none
+            assert daemon.is_up(user)
+
+
+@needs_sockets
+def test_the_files_that_a_killed_daemon_leaves_mean_no_daemon(user: dict[str, str]) -> None:
+    write_file(directory(user) / "daemon.pid", f"{os.getpid()}\n")
+    with listening(directory(user) / "daemon.sock"):
+        pass
+    assert (directory(user) / "daemon.sock").exists()
+    assert not daemon.is_up(user)
+
+
+@pytest.mark.parametrize("written", ["", "x", "-1", "99999999999999999999", "\ud7ff", "1 2"])
+def test_a_pid_file_with_anything_else_means_no_daemon(
+    environ: dict[str, str], written: str
+) -> None:
+    write_file(directory(environ) / "daemon.pid", written)
+    assert daemon.process_id(environ) is None
+    assert not daemon.is_up(environ)
+
+
+@pytest.mark.parametrize(
+    ("log", "words"),
+    [
+        (b"", ""),
+        (b"one\ntwo\n\n  \n", "two"),
+        (b"one\xff\n", "one\ufffd"),
+        (b"x" * 300_000 + b"\nlast", "last"),
+        ("a\u2028b\n".encode(), "a\u2028b"),
+    ],
+)
+def test_the_last_words_are_the_last_line_of_the_log(
+    environ: dict[str, str], log: bytes, words: str
+) -> None:
+    assert daemon.last_words(environ) == ""
+    write_file(directory(environ) / "daemon.log", log)
+    assert daemon.last_words(environ) == words
+
+
+@pytest.mark.parametrize("changed", ["settings", "ccc"])
+def test_a_daemon_from_before_a_change_is_not_current_until_a_client_has_spoken_to_it(
+    environ: dict[str, str], tmp_path: Path, changed: str
+) -> None:
+    ccc = write_file(tmp_path / "bin" / "ccc", "")
+    settings = write_file(directory(environ) / "global_settings.yml", "")
+    assert daemon.is_current(environ, ccc)  # there is none that could be older
+    pid_file = write_file(directory(environ) / "daemon.pid", "1")
+    for path, seconds in ((ccc, 1000), (settings, 1000), (pid_file, 2000)):
+        os.utime(path, (seconds, seconds))
+    assert daemon.is_current(environ, ccc)
+    os.utime({"settings": settings, "ccc": ccc}[changed], (3000, 3000))
+    assert not daemon.is_current(environ, ccc)
+    daemon.was_asked(environ, ccc)
+    assert daemon.is_current(environ, ccc)
+    os.utime({"settings": settings, "ccc": ccc}[changed], (4000, 4000))
+    assert not daemon.is_current(environ, ccc)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_one"),
+    [
+        ("/v/bin/python /v/bin/ccc search --json -- x", True),
+        ("/v/bin/ccc daemon status", False),
+        ("C:\\\\v\\\\ccc.exe index", True),
+        ("/v/bin/ccc mcp", False),
+        ("python -m vera_ccc_tools call ccc_search", False),
+        ("rg accc search", False),
+    ],
+)
+def test_a_client_that_may_start_a_daemon_is_known_by_its_command(line: str, is_one: bool) -> None:  # noqa: FBT001
+    assert daemon._is_client(line.split()) is is_one
+
+
+def test_only_one_at_a_time_starts_a_daemon(environ: dict[str, str]) -> None:
+    inside, most = [0], [0]
+    lock = threading.Lock()
+
+    def start(_number: int) -> bool:
+        with daemon.starting(environ, None, Cancel()) as mine:
+            with lock:
+                inside[0] += 1
+                most[0] = max(most[0], inside[0])
+            with lock:
+                inside[0] -= 1
+            return mine
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(start, range(16)))
+    assert most == [1]
+
+
+def test_whoever_waits_for_another_s_start_does_so_until_the_deadline_or_a_cancel(
+    environ: dict[str, str],
+) -> None:
+    cancel = Cancel()
+    started = time.monotonic()
+
+    def wait(until_: float | None, button: Cancel) -> bool:
+        with daemon.starting(environ, until_, button) as mine:
+            return mine
+
+    with daemon.starting(environ, None, Cancel()) as mine, ThreadPoolExecutor(2) as pool:
+        assert mine
+        assert not pool.submit(wait, time.monotonic() + 0.3, Cancel()).result(timeout=5)
+        assert not pool.submit(wait, time.monotonic() - 1, Cancel()).result(timeout=5)
+        waiting = pool.submit(wait, None, cancel)
+        until(waiting.running)
+        cancel.press()
+        failure = waiting.exception(timeout=5)
+    assert isinstance(failure, Failure)
+    assert failure.code == "cancelled"
+    assert time.monotonic() - started < 3
+    with daemon.starting(environ, time.monotonic() + 1, Cancel()) as again:
+        assert again
+
+
+def test_a_directory_that_is_missing_is_left_to_ccc(tmp_path: Path) -> None:
+    environ = {"COCOINDEX_CODE_DIR": str(tmp_path / "missing")}
+    with daemon.starting(environ, None, Cancel()) as mine:
+        assert mine
+    assert not (tmp_path / "missing").exists()

@@ -1,0 +1,297 @@
+"""Chunks that were served are found again: in another process, in a file that changed."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from helpers import POSIX, ROOT
+from vera_ccc_tools.ccc.replies import Hit
+from vera_ccc_tools.chunks import served, units
+from vera_ccc_tools.chunks.chunk import Chunk
+from vera_ccc_tools.chunks.served import ServedChunks
+
+SOURCE = '''\
+def one():
+    """First."""
+    return 1
+
+
+class Two:
+    def get(self):
+        return 2
+
+    def put(self, x):
+        self.x = x
+'''
+WINDOW = Chunk("notes.txt", 3, 4, "module", "module", "third line\nfourth line")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / ".cocoindex_code").mkdir()
+    return tmp_path
+
+
+def kept(root: Path) -> Path:
+    return root / ".cocoindex_code" / served.FILE
+
+
+def chunk(name: str, source: str = SOURCE, path: str = "a.py") -> Chunk:
+    return next(
+        each
+        for each in units.every_unit(path, None, source.encode())
+        if each.outline is not None and each.outline.name == name
+    )
+
+
+# --- remembering ---------------------------------------------------------------------------------
+
+
+def test_a_chunk_is_found_by_its_id_after_a_restart(root: Path) -> None:
+    one = chunk("one")
+    ServedChunks(root).remember([one, WINDOW])
+    again = ServedChunks(root)
+    assert again.find(one.id) == served.place(one)
+    assert again.find(WINDOW.id) == served.place(WINDOW)
+    assert again.find("0" * 16) is None
+
+
+def test_a_chunk_is_found_while_another_process_serves_its_own(root: Path) -> None:
+    code = (
+        "from pathlib import Path\n"
+        "from vera_ccc_tools.chunks.chunk import Chunk\n"
+        "from vera_ccc_tools.chunks.served import ServedChunks\n"
+        f"served = ServedChunks(Path({str(root)!r}))\n"
+        "for number in range(20):\n"
+        "    served.remember([Chunk('b.txt', number, number, 'module', 'module', 'x')])\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT) as other:
+        ours = [Chunk("a.txt", number, number, "module", "module", "x") for number in range(20)]
+        here = ServedChunks(root)
+        for each in ours:
+            here.remember([each])
+        assert other.wait(30) == 0
+    theirs = [Chunk("b.txt", number, number, "module", "module", "x") for number in range(20)]
+    later = ServedChunks(root)
+    found = [later.find(each.id) for each in (*ours, *theirs)]
+    assert [each and each.path for each in found] == ["a.txt"] * 20 + ["b.txt"] * 20
+
+
+def test_several_threads_may_serve_at_once(root: Path) -> None:
+    here = ServedChunks(root)
+    all_of = [Chunk("a.txt", number, number, "module", "module", "x") for number in range(40)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda each: here.remember([each]), all_of))
+    assert all(here.find(each.id) for each in all_of)
+
+
+def test_only_the_latest_chunks_are_kept(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(served, "KEPT", 5)
+    here = ServedChunks(root)
+    all_of = [Chunk("a.txt", number, number, "module", "module", "x") for number in range(8)]
+    here.remember(all_of[:5])
+    here.remember(all_of[:1])  # once more, so it is among the latest
+    here.remember(all_of[5:])
+    for each in (here, ServedChunks(root)):
+        assert [bool(each.find(one.id)) for one in all_of] == [True] + [False] * 3 + [True] * 4
+    with sqlite3.connect(kept(root)) as database:
+        assert database.execute("SELECT count(*) FROM served").fetchone() == (5,)
+    database.close()
+
+
+# --- a file that is no help ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("found", [b"no database " * 500, b"SQLite format 3\x00" + b"\xff" * 4096])
+def test_a_broken_file_is_made_anew(root: Path, found: bytes) -> None:
+    kept(root).write_bytes(found)
+    assert ServedChunks(root).find(WINDOW.id) is None
+    ServedChunks(root).remember([WINDOW])
+    assert ServedChunks(root).find(WINDOW.id) is not None
+
+
+def test_a_file_that_breaks_later_is_made_anew_too(root: Path) -> None:
+    ServedChunks(root).remember([WINDOW])
+    whole = kept(root).read_bytes()
+    kept(root).write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
+    ServedChunks(root).remember([WINDOW])
+    ServedChunks(root).remember([WINDOW])
+    assert ServedChunks(root).find(WINDOW.id) is not None
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "CREATE TABLE served (id TEXT); PRAGMA user_version = 99",
+        "CREATE TABLE served (id TEXT); PRAGMA user_version = 1",
+        "PRAGMA user_version = 1",
+        "CREATE VIEW served AS SELECT 1 AS id; PRAGMA user_version = 1",
+    ],
+)
+def test_a_file_of_another_version_is_made_anew(root: Path, statements: str) -> None:
+    database = sqlite3.connect(kept(root))
+    database.executescript(statements)
+    database.close()
+    ServedChunks(root).remember([WINDOW])
+    ServedChunks(root).remember([WINDOW])
+    assert ServedChunks(root).find(WINDOW.id) is not None
+
+
+def test_rows_that_were_never_written_are_no_chunks(root: Path) -> None:
+    ServedChunks(root).remember([WINDOW])
+    with sqlite3.connect(kept(root)) as database:
+        database.execute("UPDATE served SET path = x'00', type = 'strange'")
+    database.close()
+    assert ServedChunks(root).find(WINDOW.id) is None
+
+
+def test_without_a_place_for_the_file_the_chunks_are_kept_in_memory(tmp_path: Path) -> None:
+    here = ServedChunks(tmp_path)  # nothing is indexed here
+    here.remember([WINDOW])
+    assert here.find(WINDOW.id) == served.place(WINDOW)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_place_that_cannot_be_written_is_no_failure(root: Path) -> None:
+    kept(root).mkdir()
+    here = ServedChunks(root)
+    here.remember([WINDOW])
+    assert here.find(WINDOW.id) == served.place(WINDOW)
+    assert kept(root).is_dir()
+
+
+def test_a_file_whose_name_is_no_text_is_kept_in_memory_and_others_in_the_file(root: Path) -> None:
+    odd = replace(WINDOW, path="\udcff.txt")
+    here = ServedChunks(root)
+    here.remember([odd, WINDOW])
+    assert here.find(odd.id) == served.place(odd)
+    assert ServedChunks(root).find(odd.id) is None
+    assert ServedChunks(root).find(WINDOW.id) == served.place(WINDOW)
+
+
+def test_a_locked_file_is_left_alone(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(served, "_WAIT_SECONDS", 0.01)
+    ServedChunks(root).remember([WINDOW])
+    other = Chunk("b.txt", 1, 1, "module", "module", "x")
+    database = sqlite3.connect(kept(root))
+    database.execute("BEGIN EXCLUSIVE")
+    here = ServedChunks(root)
+    here.remember([other])
+    assert here.find(other.id)
+    assert here.find(WINDOW.id) is None
+    database.rollback()
+    database.close()
+    assert here.find(WINDOW.id)
+
+
+@pytest.mark.parametrize("target", ["there", "nowhere"])
+def test_no_link_is_followed(root: Path, tmp_path: Path, target: str) -> None:
+    if POSIX:
+        (tmp_path / "there").write_bytes(b"someone's own")
+        kept(root).symlink_to(tmp_path / target)
+    here = ServedChunks(root)
+    here.remember([WINDOW])
+    assert here.find(WINDOW.id)
+    assert not (tmp_path / "nowhere").exists()
+    if POSIX:
+        assert (tmp_path / "there").read_bytes() == b"someone's own"
+
+
+# --- what stands there now -----------------------------------------------------------------------
+
+
+def now(was: Chunk, source: str | None) -> tuple[int, str] | None:
+    """Where the chunk begins in the *source* of today, and its text."""
+    files = {} if source is None else {was.path: source.encode()}
+    found = served.current(served.place(was), files.get)
+    return None if found is None else (found.start_line, found.content)
+
+
+@pytest.mark.parametrize("name", ["one", "Two", "Two.get", "Two.put"])
+def test_an_unchanged_file_gives_the_very_chunk(name: str) -> None:
+    was = chunk(name)
+    found = served.current(served.place(was), {"a.py": SOURCE.encode()}.get)
+    assert found == was
+    assert found.outline == was.outline
+
+
+def test_a_unit_that_moved_is_found_by_its_name() -> None:
+    assert now(chunk("Two.get"), f"import os\n\n{SOURCE}") == (9, chunk("Two.get").content)
+
+
+def test_a_unit_that_was_edited_is_given_as_it_is_now() -> None:
+    edited = SOURCE.replace("return 2", "value = 2\n        return value")
+    assert now(chunk("Two.get"), edited) == (
+        7,
+        "    def get(self):\n        value = 2\n        return value",
+    )
+    signature = SOURCE.replace("def get(self)", "def get(self, default=None)")
+    assert now(chunk("Two.get"), signature) == (
+        7,
+        "    def get(self, default=None):\n        return 2",
+    )
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        SOURCE.replace("def get", "def fetch"),
+        SOURCE.replace("class Two", "class Three"),  # another class's method is not this one
+        "",
+        None,
+    ],
+)
+def test_a_unit_that_is_gone_is_not_replaced_by_another(source: str | None) -> None:
+    assert now(chunk("Two.get"), source) is None
+
+
+def test_a_unit_is_parsed_again_as_what_ccc_was_told_its_file_is() -> None:
+    source = "<?php\nfunction one() {\n  return 1;\n}\n"
+    window = Hit("a.inc", "php", source.strip(), 1, 4, 0.5)
+    (result,) = units.serve([window], {"a.inc": source.encode()}.get)
+    assert result.chunk.kind == "function_definition"
+    assert now(result.chunk, source.replace("return 1", "return 2")) == (
+        2,
+        "function one() {\n  return 2;\n}",
+    )
+
+
+def test_of_several_units_with_one_name_the_same_one_is_taken() -> None:
+    source = (
+        "class A {\n  int f(int x) {\n    return x + 1;\n  }\n\n"
+        "  int f(long x) {\n    return 2;\n  }\n}\n"
+    )
+    second = list(units.every_unit("A.java", None, source.encode()))[2]
+    assert now(second, f"\n{source}") == (7, second.content)
+    edited = source.replace("return 2", "return 3")
+    assert now(second, edited) == (6, second.content.replace("return 2", "return 3"))
+    assert now(second, edited.replace("long x", "char x")) is None
+
+
+def test_of_units_that_look_alike_the_same_one_is_taken() -> None:
+    source = "it('works', () => {\n  one();\n});\nit('works', () => {\n  two();\n});\n"
+    second = list(units.every_unit("a.js", None, source.encode()))[1]
+    assert now(second, f"\n{source}") == (5, second.content)
+    assert now(second, source.replace("two", "three")) is None
+
+
+def test_a_window_is_found_by_its_text() -> None:
+    text = "first\nsecond\nthird line\nfourth line\nfifth\n"
+    assert now(WINDOW, text) == (3, WINDOW.content)
+    assert now(WINDOW, f"new\n{text}") == (4, WINDOW.content)
+    assert now(WINDOW, f"{text}\n{text}") == (3, WINDOW.content)
+    assert now(replace(WINDOW, start_line=8), f"{text}\n{text}") == (9, WINDOW.content)
+    assert now(WINDOW, text.replace("fourth", "4th")) is None
+
+
+@pytest.mark.parametrize("path", ["../a.py", "/etc/passwd", "b/../../a.py", "C:\\a.py", "..\\a.py"])
+def test_no_file_outside_of_the_project_is_read(path: str) -> None:
+    outside = Chunk(path, 1, 1, "module", "module", "x")
+    assert served.current(served.place(outside), lambda _: b"x") is None

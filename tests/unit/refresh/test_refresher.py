@@ -1,0 +1,53 @@
+"""What a search tells of the index run that it asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core_helpers import MakeExecutable, answer, environment, fake_ccc, make_project, row
+from vera_ccc_tools.ccc import project
+from vera_ccc_tools.ccc.replies import Progress
+from vera_ccc_tools.refresh import index_runs
+from vera_ccc_tools.system.call import Call
+from vera_ccc_tools.tools import table
+from vera_ccc_tools.tools.session import Session
+
+RUN = "9 files listed | 1 added, 0 deleted, 0 reprocessed, 6 unchanged, error: 2"
+
+
+def test_files_that_could_not_be_indexed_are_told_with_the_results(
+    fake_executable: MakeExecutable, tmp_path: Path
+) -> None:
+    body = f"""
+        print({answer(row())!r})
+        if "--refresh" in argv:
+            print("Indexing: {RUN}", file=sys.stderr)
+    """
+    fake = fake_ccc(fake_executable, tmp_path, body)
+    session = Session(environment(VERA_CCC_EXECUTABLE=str(fake.path), VERA_CCC_GITIGNORE_SYNC="0"))
+    root = make_project(tmp_path / "p")
+    result = table.call_tool(session, "ccc_search", {"query": "x"}, Call(root))
+    text = str(result["content"][0]["text"])
+    assert text.startswith("app.py:1-1 [python] 0.500")
+    log = project.daemon_log_path(session.environ)
+    assert text.endswith(f"Note: 2 files could not be indexed; {log} tells why.")
+    given = {"query": "x", "refresh_index": False}
+    text = str(table.call_tool(session, "ccc_search", given, Call(root))["content"][0]["text"])
+    assert "Note:" not in text
+
+
+@pytest.mark.parametrize(
+    ("listed", "added", "unchanged", "unknown"),
+    [
+        (900, 800, 0, True),
+        (900, 0, 800, False),
+        (500, 400, 0, False),
+    ],
+)
+def test_the_end_of_a_run_that_still_finds_new_files_is_not_guessed(
+    listed: int, added: int, unchanged: int, *, unknown: bool
+) -> None:
+    progress = Progress(listed, added, deleted=0, reprocessed=0, unchanged=unchanged, errors=0)
+    assert index_runs.finds_more(progress, listed_before=500) is unknown

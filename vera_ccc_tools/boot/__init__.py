@@ -1,0 +1,1 @@
+"""Environments that a verb runs in, and how a person starts it."""

@@ -1,0 +1,1 @@
+"""Everything that is known of ccc: its commands, its replies, its daemon, its files."""

@@ -1,0 +1,390 @@
+"""The ``ccc`` executable: one method for each command, typed results, failures with a cause.
+
+Nothing else of the project knows ccc's arguments; `replies.py` reads its words. Measured at
+0.2.42.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from vera_ccc_tools.ccc import daemon, faults, project, replies
+from vera_ccc_tools.ccc.redaction import redact
+from vera_ccc_tools.ccc.replies import Diagnosis, Hit, Progress, Status
+from vera_ccc_tools.errors import Failure, shorten
+from vera_ccc_tools.system import pipes, process
+from vera_ccc_tools.system.pipes import Output
+from vera_ccc_tools.system.text import clean
+
+__all__ = ["Ccc", "Diagnosis", "Hit", "Progress", "Query", "Status", "deadline_of"]
+
+DEADLINES = {"status": 2.0, "search": 60.0, "index": 600.0, "init": 120.0, "doctor": 120.0}
+"""Seconds that each command may take, unless ``VERA_CCC_TIMEOUT_…`` says otherwise."""
+LEAST = 0.5
+"""Seconds that a command gets in any case, however long its call has run already."""
+_WITHOUT_DAEMON = {"version", "init"}
+_SMALL = 1024 * 1024
+"""Bytes of output that any command but a search may give."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What to search for, in ccc's own terms.
+
+    Attributes:
+        text: The question; never taken for an option.
+        limit, offset: The page of ccc's order.
+        languages: ccc's names; none means all.
+        path_glob: An SQLite ``GLOB`` over the paths from the root, in which ``*`` crosses ``/``.
+        refresh: Whether ccc brings the index up to date first.
+    """
+
+    text: str
+    limit: int
+    offset: int = 0
+    languages: tuple[str, ...] = ()
+    path_glob: str | None = None
+    refresh: bool = False
+
+
+def deadline_of(command: str, environ: Mapping[str, str]) -> float | None:
+    """The seconds that *command* may take, None for no limit.
+
+    Raises:
+        Failure: ``bad_setting`` when the environment variable is no number of seconds.
+    """
+    variable = f"VERA_CCC_TIMEOUT_{command.upper()}"
+    text = environ.get(variable, "").strip()
+    if not text:
+        return DEADLINES[command]
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise Failure(
+            "bad_setting",
+            f"{variable} is {shorten(text)}, which is no number of seconds.",
+            f"Set it to a number such as {DEADLINES[command]:g}, or 0 for no limit.",
+        )
+    return seconds or None
+
+
+def is_daemon(command_line: Sequence[str]) -> bool:
+    """Whether a process is ccc's daemon, which outlives the client that started it."""
+    return "run-daemon" in command_line
+
+
+MOST_AT_ONCE = 8
+"""ccc processes of this one at a time; each takes a processor for a tenth of a second."""
+_PLACES = threading.BoundedSemaphore(MOST_AT_ONCE)
+
+
+@dataclass(frozen=True)
+class Ccc:
+    """An installed ccc.
+
+    Attributes:
+        executable: Its absolute path.
+        environ: The environment that it is given, UTF-8 forced.
+        since: When (monotonic) the call began whose searches share one deadline; None where
+            each has its own.
+    """
+
+    executable: Path
+    environ: Mapping[str, str] = field(repr=False)
+    since: float | None = None
+
+    @classmethod
+    def locate(cls, environ: Mapping[str, str] | None = None) -> Ccc:
+        """Find ccc: ``VERA_CCC_EXECUTABLE``, ``PATH``, ``~/.local/bin`` (pipx, uv).
+
+        Raises:
+            Failure: ``ccc_missing`` when there is none, or not where the variable says.
+        """
+        environ = dict(os.environ if environ is None else environ)
+        named = environ.get("VERA_CCC_EXECUTABLE")
+        found = _named(named) if named else _searched(environ)
+        return cls(found, _forced(environ))
+
+    def in_call(self, since: float) -> Ccc:
+        """This ccc for the commands of one call, which began at *since*."""
+        return replace(self, since=since)
+
+    def version(self, *, cancel: process.Cancel | None = None) -> str:
+        """The installed version, such as ``0.2.42``."""
+        done = self._run(["version"], Path(self.executable.anchor), "status", cancel)
+        return self._said(_text(done.stdout)).strip()
+
+    def init(
+        self, directory: Path, *, force: bool, model: str | None, cancel: process.Cancel | None
+    ) -> str:
+        """Make *directory* a project; give back what ccc says of it."""
+        options = ["--force"] if force else []
+        if model is not None:
+            options.append(f"--litellm-model={model}")
+        done = self._run(["init", *options], directory, "init", cancel)
+        return self._said(_text(done.stdout)).strip()
+
+    def index(self, root: Path, *, cancel: process.Cancel | None = None) -> Status:
+        """Bring the index up to date, from nothing if need be; blocks until ccc is done."""
+        done = self._run(["index"], root, "index", cancel)
+        status = replies.status(_text(done.stdout))
+        progress = replies.last_progress(_end(done.stderr))
+        return Status(status.exists, status.files, status.chunks, status.languages, progress)
+
+    def search(
+        self,
+        root: Path,
+        query: Query,
+        *,
+        cancel: process.Cancel | None = None,
+        refreshed: Callable[[Progress | None], None] | None = None,
+    ) -> tuple[Hit, ...]:
+        """Search the index of the project at *root*, best first.
+
+        *refreshed* is told how the index run of a query with ``refresh`` ended.
+        """
+        page = [f"--limit={query.limit}", f"--offset={query.offset}"]
+        filters = [f"--lang={language}" for language in query.languages]
+        if query.path_glob is not None:
+            filters.append(f"--path={query.path_glob}")
+        refresh = ["--refresh"] if query.refresh else []
+        arguments = ["search", "--json", *page, *filters, *refresh, "--", query.text]
+        done = self._run(arguments, root, "search", cancel)
+        if refreshed is not None:
+            refreshed(replies.last_progress(_end(done.stderr)))
+        return self._hits(done)
+
+    def status(self, root: Path, *, cancel: process.Cancel | None = None) -> Status:
+        """What the index holds. Starts an index run when the daemon has not loaded the project."""
+        done = self._run(["status"], root, "status", cancel)
+        return replies.status(_text(done.stdout))
+
+    def loaded_projects(self, *, cancel: process.Cancel | None = None) -> dict[str, bool]:
+        """The roots that the daemon has loaded, and whether each is being indexed; loads none."""
+        done = self._run(["daemon", "status"], Path(self.executable.anchor), "status", cancel)
+        rows = re.findall(r"^  (.+) \[(indexing|idle)\]$", _text(done.stdout), re.MULTILINE)
+        return {root: state == "indexing" for root, state in rows}
+
+    def doctor(
+        self, directory: Path, *, verbose: bool, cancel: process.Cancel | None = None
+    ) -> Diagnosis:
+        """Run ccc's own checks. They need a project for the ones about it only."""
+        options = ["--verbose"] if verbose else []
+        done = self._run(["doctor", *options], directory, "doctor", cancel)
+        return replies.diagnosis(self._said(_text(done.stdout)), self._said(_end(done.stderr)))
+
+    def _run(
+        self, arguments: list[str], cwd: Path, setting: str, cancel: process.Cancel | None
+    ) -> process.Finished:
+        since = self.since if setting == "search" else None
+        deadline = _Deadline.of(setting, self.environ, since)
+        cancel = cancel or process.Cancel()
+        try:
+            return self._once(arguments, cwd, deadline, cancel)
+        except Failure as failure:
+            if failure.code != "daemon_lost" or arguments[0] == "init":
+                raise
+        try:  # nothing is done twice by asking the next daemon again
+            return self._once(arguments, cwd, deadline, cancel)
+        except Failure as failure:
+            raise self._with_last_words(failure) from failure
+
+    def _once(
+        self, arguments: list[str], cwd: Path, deadline: _Deadline, cancel: process.Cancel
+    ) -> process.Finished:
+        young = False
+        if arguments[0] not in _WITHOUT_DAEMON and not self._is_daemon_ready():
+            young = self._start_daemon(arguments[0], deadline, cancel)
+        limit = pipes.HEAD_LIMIT if arguments[0] == "search" else _SMALL
+        command = process.Command(
+            (str(self.executable), *arguments), cwd, self.environ, limit, keep_rest=True
+        )
+        with _place(deadline, cancel, arguments[0]):
+            done = process.run(command, deadline=deadline.left(), cancel=cancel, spare=is_daemon)
+        if done.ended != "exit":
+            done.stdout.discard_rest()
+            done.stderr.discard_rest()
+        if done.ended == "cancel":
+            raise Failure("cancelled", f"`ccc {arguments[0]}` was cancelled.")
+        if done.ended == "deadline":
+            young = young and deadline.setting == "status"
+            raise deadline.missed(arguments[0], starting=young or done.spared)
+        self._check(arguments, done)
+        return done
+
+    def _check(self, arguments: list[str], done: process.Finished) -> None:
+        """Raise what a command that ended by itself failed of."""
+        if done.returncode == 0 and done.stdout.whole:
+            done.stderr.discard_rest()
+        elif "--json" not in arguments or replies.search_answer(_text(done.stdout)) is None:
+            raise self._failed(arguments[0], done)
+
+    def _hits(self, done: process.Finished) -> tuple[Hit, ...]:
+        try:
+            return replies.hits(_text(done.stdout))
+        except Failure as failure:
+            raise Failure(failure.code, self._said(failure.message), failure.hint) from failure
+
+    def _failed(self, command: str, done: process.Finished) -> Failure:
+        said = self._said(f"{_end(done.stderr)}\n{_end(done.stdout)}")
+        if not said.strip():
+            said = f"it ended with exit code {done.returncode} and no word"
+        failure = replies.failure(command, said)
+        if done.returncode == 0:
+            message = f"`ccc {command}` printed {done.stdout.total:,} bytes, more than can be read."
+            failure = Failure("too_much_output", message, failure.hint)
+        rests = [each for each in (done.stdout, done.stderr) if each.rest is not None]
+        kept = "".join(
+            f" What it printed after the first {len(each.head):,} bytes is in {each.rest}."
+            for each in rests
+        )
+        failure = Failure(failure.code, failure.message + kept, failure.hint)
+        return self._with_last_words(failure) if failure.code == "daemon_failed" else failure
+
+    def _said(self, text: str) -> str:
+        """What ccc printed, as it may be told: clean, and without the user's keys."""
+        return redact(replies.without_log(clean(text)), self.environ)
+
+    def _with_last_words(self, failure: Failure) -> Failure:
+        if failure.code not in ("daemon_lost", "daemon_failed"):
+            return failure
+        log = project.daemon_log_path(self.environ)
+        words = shorten(self._said(daemon.last_words(self.environ)), 300)
+        return Failure(failure.code, f"{failure.message} {log} ends: {words}", failure.hint)
+
+    def _is_daemon_ready(self) -> bool:
+        return daemon.is_up(self.environ) and daemon.is_current(self.environ, self.executable)
+
+    def _start_daemon(self, command: str, deadline: _Deadline, cancel: process.Cancel) -> bool:
+        """Let one client start the daemon while the others wait; see `daemon.py`.
+
+        Gives whether there was anything to start.
+        """
+        if not project.is_file(project.global_settings_path(self.environ)):
+            return False  # the command itself says so, without a daemon
+        with daemon.starting(self.environ, deadline.at, cancel) as mine:
+            if not mine:
+                raise deadline.missed(command, starting=True)
+            daemon.await_birth(self.environ, deadline.at, cancel)
+            if self._is_daemon_ready():
+                return True
+            if deadline.left() == 0.0:
+                raise deadline.missed(command, starting=True)
+            argv = (str(self.executable), "daemon", "status")
+            first = process.Command(argv, Path(self.executable.anchor), self.environ, _SMALL)
+            done = process.run(first, deadline=deadline.left(), cancel=cancel, spare=is_daemon)
+            if done.ended == "exit":
+                daemon.was_asked(self.environ, self.executable)
+        if done.ended == "deadline" and done.spared:
+            raise deadline.missed(command, starting=True)
+        if done.ended == "exit" and done.returncode != 0 and command != "doctor":
+            raise self._failed(command, done)  # nor would it come up for the command itself
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Deadline:
+    """When a call has to be over.
+
+    Attributes:
+        setting: The variable's last word, such as ``search``.
+        seconds: How long it may take in all, None for no limit.
+        at: In monotonic time, None for never.
+    """
+
+    setting: str
+    seconds: float | None
+    at: float | None
+
+    @classmethod
+    def of(cls, setting: str, environ: Mapping[str, str], since: float | None) -> _Deadline:
+        seconds, now = deadline_of(setting, environ), time.monotonic()
+        if seconds is None:
+            return cls(setting, None, None)
+        least = min(seconds, LEAST)
+        return cls(setting, seconds, max((now if since is None else since) + seconds, now + least))
+
+    def left(self) -> float | None:
+        return None if self.at is None else max(0.0, self.at - time.monotonic())
+
+    def missed(self, command: str, *, starting: bool) -> Failure:
+        if starting:
+            return Failure(
+                "daemon_starting",
+                f"`ccc {command}` has no answer yet: ccc's daemon was not running, and is "
+                "starting now.",
+                "Try again in a few seconds; use rg meanwhile.",
+            )
+        return Failure(
+            "timeout",
+            f"`ccc {command}` did not answer within {self.seconds:g} s.",
+            "If it stays so, ask the user to run `ccc daemon restart` in a terminal; "
+            f"VERA_CCC_TIMEOUT_{self.setting.upper()} sets the limit. Use rg meanwhile.",
+        )
+
+
+@contextmanager
+def _place(deadline: _Deadline, cancel: process.Cancel, command: str) -> Iterator[None]:
+    """Hold one of the places for a ccc process; the wait for it counts."""
+    if command == "index":  # it only waits, and may do so for minutes
+        yield
+        return
+    while not _PLACES.acquire(timeout=0.05):
+        cancel.check()
+        if deadline.left() == 0.0:
+            raise deadline.missed(command, starting=False)
+    try:
+        yield
+    finally:
+        _PLACES.release()
+
+
+def _named(path: str) -> Path:
+    executable = Path(os.path.expanduser(path))  # noqa: PTH111 - Path's one raises
+    if executable.is_absolute() and process.is_executable(executable):
+        return executable
+    raise Failure(
+        "ccc_missing",
+        f"VERA_CCC_EXECUTABLE is {shorten(path)}, which is no absolute path of an executable.",
+        "Set it to ccc's path, or unset it to use the ccc on PATH.",
+    )
+
+
+def _searched(environ: Mapping[str, str]) -> Path:
+    home = environ.get("HOME") or environ.get("USERPROFILE")
+    also = [Path(home) / ".local" / "bin"] if home else []
+    found = process.find_executable("ccc", environ=environ, also=also)
+    if found is None:
+        raise Failure(
+            "ccc_missing",
+            "CocoIndex Code (`ccc`) is not installed: no `ccc` on PATH or in ~/.local/bin.",
+            f"{faults.INSTALL} Use rg meanwhile.",
+        )
+    return found
+
+
+def _forced(environ: Mapping[str, str]) -> dict[str, str]:
+    # Plain tracebacks on one line each, no colours, no 80-column boxes to read around.
+    plain = {"_TYPER_STANDARD_TRACEBACK": "1", "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "1000"}
+    utf8 = {"PYTHONIOENCODING": "utf-8", "PYTHONUTF8": "1"}
+    unset = {"FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"}
+    kept = {name: value for name, value in environ.items() if name not in unset}
+    return {**kept, **utf8, **plain}
+
+
+def _text(stream: Output) -> str:
+    return stream.head.decode("utf-8", "replace")
+
+
+def _end(stream: Output) -> str:
+    """The last words of a stream, among which a failing command gives its cause."""
+    return (stream.tail or stream.head[-pipes.TAIL_LIMIT :]).decode("utf-8", "replace")

@@ -1,0 +1,155 @@
+"""Where ccc keeps things: the project's root, its settings, its index, the user's settings.
+
+All of it is decided from the disk alone, as ccc decides it, so that looking at a project does
+not make ccc index it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from vera_ccc_tools.boot import environments
+from vera_ccc_tools.errors import Failure, shorten
+
+DIRECTORY = ".cocoindex_code"
+SETTINGS = "settings.yml"
+INDEX = "target_sqlite.db"
+GLOBAL_SETTINGS = "global_settings.yml"
+
+
+def working_directory(cwd: str | os.PathLike[str]) -> Path:
+    """Resolve the directory that a call names.
+
+    Raises:
+        Failure: ``bad_directory`` when it is relative, missing, no directory, or unreadable.
+    """
+    path = Path(cwd)
+    quoted = shorten(str(cwd), 200)
+    if not path.is_absolute():
+        raise Failure("bad_directory", f"The working directory {quoted} is not an absolute path.")
+    try:
+        resolved = path.resolve(strict=True)
+        if not resolved.is_dir():
+            raise Failure("bad_directory", f"The working directory {quoted} is not a directory.")
+        os.scandir(resolved).close()
+    except (OSError, RuntimeError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise Failure(
+            "bad_directory",
+            f"The working directory {quoted} cannot be used: {reason}.",
+            "Start the session in a directory that exists and that you may read.",
+        ) from error
+    return resolved
+
+
+def find_root(cwd: Path) -> Path | None:
+    """The nearest directory from *cwd* upward that holds project settings, as ccc finds it."""
+    for directory in (cwd, *cwd.parents):
+        if is_file(settings_path(directory)):
+            return directory
+    return None
+
+
+def find_git_root(cwd: Path) -> Path | None:
+    """The nearest directory from *cwd* upward with a ``.git`` (a file in linked work trees)."""
+    for directory in (cwd, *cwd.parents):
+        if os.path.lexists(directory / ".git"):
+            return directory
+    return None
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; one that cannot even be looked at is none."""
+    return os.path.isfile(path)  # noqa: PTH113 - Path's one raises
+
+
+def find_repository(cwd: Path) -> Path | None:
+    """The git root that may become a project for *cwd*; the home directory and above never do.
+
+    The rule is ccc's (``find_parent_with_marker``), with links in the home's path resolved.
+    """
+    root = find_git_root(cwd)
+    return None if root is None or holds_home(root) else root
+
+
+def holds_home(root: Path) -> bool:
+    """Whether *root* is the home directory or lies above it, links in its path resolved."""
+    return Path(os.path.realpath(environments.home())).is_relative_to(root)
+
+
+def check_root(root: Path, cwd: Path) -> None:
+    """Refuse to index a home directory that was made a project, mostly by mistake.
+
+    Whatever lies below it and is no project itself, such as *cwd*, belongs to it.
+
+    Raises:
+        Failure: ``home_project``.
+    """
+    if not holds_home(root):
+        return
+    is_home = root == Path(os.path.realpath(environments.home()))
+    named = f"The home directory {root}" if is_home else f"{root}, which holds the home directory,"
+    repository = find_repository(cwd)
+    what = f"the repository {repository} is only a part of it" if repository else f"{cwd} is in it"
+    raise Failure(
+        "home_project",
+        f"{named} is a ccc project, and {what}: all of it would be indexed.",
+        f"Ask the user to remove {settings_path(root)}, then call ccc_index in a repository. If "
+        f"all of {root} is to be indexed, ask the user to run `ccc index` in it by hand.",
+    )
+
+
+def settings_path(root: Path) -> Path:
+    """The project's settings, which belong to the user and to ccc."""
+    return root / DIRECTORY / SETTINGS
+
+
+def index_path(root: Path, environ: Mapping[str, str] | None = None) -> Path:
+    """The index database of the project at *root*, which ccc can be told to keep elsewhere.
+
+    The rule is ccc's: the first matching pair of ``COCOINDEX_CODE_DB_PATH_MAPPING``
+    (``source=target``, comma-separated), else the project's own directory.
+    """
+    environ = os.environ if environ is None else environ
+    for pair in environ.get("COCOINDEX_CODE_DB_PATH_MAPPING", "").split(","):
+        source, separator, target = pair.strip().partition("=")
+        if separator and root.is_relative_to(Path(source).resolve()):
+            return Path(target) / root.relative_to(Path(source).resolve()) / INDEX
+    return root / DIRECTORY / INDEX
+
+
+def is_indexed(root: Path, environ: Mapping[str, str] | None = None) -> bool:
+    """Whether an index exists; decided by its database file, without ccc."""
+    try:
+        return index_path(root, environ).stat().st_size > 0
+    except OSError:
+        return False
+
+
+def user_directory(environ: Mapping[str, str] | None = None) -> Path:
+    """The directory of ccc's global settings, daemon log and socket."""
+    environ = os.environ if environ is None else environ
+    named = environ.get("COCOINDEX_CODE_DIR")
+    if named:
+        return Path(named)
+    named = environ.get("USERPROFILE" if os.name == "nt" else "HOME")
+    return (Path(named) if named else environments.home()) / DIRECTORY
+
+
+def global_settings_path(environ: Mapping[str, str] | None = None) -> Path:
+    """The user's settings: the embedding model and the daemon's environment (with API keys)."""
+    return user_directory(environ) / GLOBAL_SETTINGS
+
+
+def runtime_directory(environ: Mapping[str, str] | None = None) -> Path:
+    """The directory of the daemon's socket, process id and log."""
+    environ = os.environ if environ is None else environ
+    named = environ.get("COCOINDEX_CODE_RUNTIME_DIR")
+    return Path(named) if named else user_directory(environ)
+
+
+def daemon_log_path(environ: Mapping[str, str] | None = None) -> Path:
+    """The log that ccc's daemon writes, its last words after a crash included."""
+    return runtime_directory(environ) / "daemon.log"

@@ -1,0 +1,1 @@
+"""Whole units out of ccc's windows, their outlines and ids."""

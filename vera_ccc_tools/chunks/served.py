@@ -1,0 +1,253 @@
+"""Which chunks were served, so that one can be asked for again: in a new process, in a new text.
+
+What is kept is only a cache, in a file beside ccc's index. It never fails a call: what cannot be
+written is kept in memory, and a file that is broken or of another version is made anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path, PureWindowsPath
+from typing import get_args
+
+from vera_ccc_tools.ccc import project
+from vera_ccc_tools.chunks import syntax, units
+from vera_ccc_tools.chunks.chunk import Chunk, Type
+from vera_ccc_tools.chunks.units import Read
+
+FILE = ".vera-served-chunks.sqlite"
+VERSION = 1
+KEPT = 5000
+"""Chunks that are remembered, the latest ones."""
+_WAIT_SECONDS = 0.5
+_BROKEN = {
+    sqlite3.SQLITE_ERROR,  # another schema
+    sqlite3.SQLITE_CONSTRAINT,
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_FORMAT,
+    sqlite3.SQLITE_MISMATCH,
+    sqlite3.SQLITE_NOTADB,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a chunk was when it was served, and how to know it again.
+
+    Attributes:
+        path: Relative to the project's root, with forward slashes.
+        start_line, end_line: Counted from 1, both included.
+        type, kind: As in `Chunk`.
+        name, signature: A unit's own; empty for other text.
+        language: What a unit was parsed as, by ccc's name; empty for other text.
+        digest: Of the content.
+        content: Of a chunk that is no unit, as nothing else tells it from other text.
+    """
+
+    path: str
+    start_line: int
+    end_line: int
+    type: Type
+    kind: str
+    name: str
+    signature: str
+    language: str
+    digest: str
+    content: str
+
+    @property
+    def is_text(self) -> bool:
+        """Whether SQLite takes it: the name of a file need not be UTF-8."""
+        try:
+            self.path.encode()
+        except UnicodeEncodeError:
+            return False
+        return True
+
+
+def place(chunk: Chunk) -> Place:
+    """What to remember of *chunk*."""
+    outline = chunk.outline
+    return Place(
+        chunk.path,
+        chunk.start_line,
+        chunk.end_line,
+        chunk.type,
+        chunk.kind,
+        outline.name if outline else "",
+        "\n".join(outline.signature) if outline else "",
+        outline.language if outline else "",
+        _digest(chunk.content),
+        "" if chunk.is_unit else chunk.content,
+    )
+
+
+def current(was: Place, read: Read) -> Chunk | None:
+    """The chunk as its file has it now, moved or edited as it may be; None when it is gone.
+
+    A unit is known by its kind and its name; of several, by its content or its signature.
+    """
+    source = read(was.path) if _is_inside(was.path) else None
+    if source is None:
+        return None
+    if was.content:
+        return _found(was, syntax.decode(source))
+    named = [
+        chunk
+        for chunk in units.every_unit(was.path, was.language, source)
+        if (chunk.type, chunk.kind) == (was.type, was.kind)
+        and chunk.outline is not None
+        and chunk.outline.name == was.name
+    ]
+    same = [chunk for chunk in named if _digest(chunk.content) == was.digest]
+    if same:
+        return min(same, key=lambda chunk: abs(chunk.start_line - was.start_line))
+    alike = [chunk for chunk in named if place(chunk).signature == was.signature]
+    return _only(alike) or _only(named)
+
+
+def _only(chunks: Sequence[Chunk]) -> Chunk | None:
+    return chunks[0] if len(chunks) == 1 else None
+
+
+def _found(was: Place, text: str) -> Chunk | None:
+    """The same text, where it stands now; of several places, the nearest to the old one."""
+    starts: list[int] = []
+    at = text.find(was.content)
+    while at >= 0 and len(starts) < KEPT:
+        starts.append(text.count("\n", 0, at) + 1)
+        at = text.find(was.content, at + 1)
+    if not starts:
+        return None
+    start = min(starts, key=lambda line: abs(line - was.start_line))
+    end = start + was.content.count("\n")
+    return Chunk(was.path, start, end, was.type, was.kind, was.content)
+
+
+def _digest(content: str) -> str:
+    return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()
+
+
+def _is_inside(path: str) -> bool:
+    """Whether *path* leads to a place below the project's root, by its name alone.
+
+    The file may have come with the repository, made by anyone.
+    """
+    windows = PureWindowsPath(path)  # it takes either slash for one
+    return not (windows.drive or windows.root or ".." in windows.parts)
+
+
+class ServedChunks:
+    """The chunks of one project that any process has served, the latest `KEPT` of them."""
+
+    def __init__(self, root: Path) -> None:
+        self._file = project.index_path(root).with_name(FILE)
+        self._memory: dict[str, Place] = {}
+        self._lock = threading.Lock()
+
+    def remember(self, chunks: Iterable[Chunk]) -> None:
+        """Remember *chunks*, so that they are found by their ids."""
+        places = {chunk.id: place(chunk) for chunk in chunks}
+        with self._lock:
+            for chunk_id, each in places.items():
+                self._memory.pop(chunk_id, None)
+                self._memory[chunk_id] = each
+            while len(self._memory) > KEPT:
+                del self._memory[next(iter(self._memory))]
+        rows = [(chunk_id, *astuple(each)) for chunk_id, each in places.items() if each.is_text]
+        with suppress(sqlite3.Error, OSError), self._database() as database:
+            database.executemany(_INSERT, rows)
+            database.execute(
+                "DELETE FROM served WHERE n <= (SELECT max(n) FROM served) - ?", [KEPT]
+            )
+
+    def find(self, chunk_id: str) -> Place | None:
+        """The chunk with this id as it was served, here or by another process; None if unknown."""
+        with self._lock:
+            known = self._memory.get(chunk_id)
+        if known is not None:
+            return known
+        with suppress(sqlite3.Error, OSError), self._database() as database:
+            return _read(database.execute(_SELECT, [chunk_id]).fetchone())
+        return None
+
+    @contextmanager
+    def _database(self) -> Iterator[sqlite3.Connection]:
+        """The database, made anew where it cannot be used; committed at the end.
+
+        Raises:
+            OSError: When there is no place for it.
+            sqlite3.Error: When it can be neither used nor made.
+        """
+        if self._file.is_symlink() or not self._file.parent.is_dir():
+            raise FileNotFoundError(self._file)
+        database = self._opened()
+        with closing(database):
+            try:
+                with database:
+                    yield database
+            except sqlite3.Error as error:
+                database.close()
+                if _is_broken(error):
+                    self._discard()
+                raise
+
+    def _opened(self) -> sqlite3.Connection:
+        try:
+            return self._connected()
+        except sqlite3.Error as error:
+            if not _is_broken(error):
+                raise
+            self._discard()
+            return self._connected()
+
+    def _connected(self) -> sqlite3.Connection:
+        database = sqlite3.connect(self._file, timeout=_WAIT_SECONDS)
+        try:
+            database.execute("PRAGMA trusted_schema = OFF")
+            database.execute("PRAGMA synchronous = OFF")  # a cache may be lost
+            if database.execute("PRAGMA user_version").fetchone() != (VERSION,):
+                database.executescript(_SCHEMA)
+        except sqlite3.Error:
+            database.close()
+            raise
+        return database
+
+    def _discard(self) -> None:
+        for name in (self._file, self._file.with_name(f"{FILE}-journal")):
+            with suppress(OSError):
+                os.unlink(name)  # noqa: PTH108
+
+
+def _read(row: tuple[object, ...] | None) -> Place | None:
+    """A row as a place; None where it holds what was never written."""
+    if row is None:
+        return None
+    wanted = (int if field.name.endswith("_line") else str for field in fields(Place))
+    if not all(isinstance(each, of) for each, of in zip(row, wanted, strict=True)):
+        return None
+    found = Place(*row)  # type: ignore[arg-type] # just looked at
+    return found if found.type in get_args(Type) else None
+
+
+def _is_broken(error: sqlite3.Error) -> bool:
+    """Whether the file is to blame, and not a lock, the disk or what we may do to it."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _BROKEN
+
+
+_COLUMNS = ", ".join(field.name for field in fields(Place))
+_SCHEMA = f"""
+BEGIN IMMEDIATE;
+DROP TABLE IF EXISTS served;
+CREATE TABLE served (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, {_COLUMNS});
+PRAGMA user_version = {VERSION};
+COMMIT;
+"""
+_INSERT = f"INSERT OR REPLACE INTO served (id, {_COLUMNS}) VALUES (?{', ?' * len(fields(Place))})"  # noqa: S608 - names only
+_SELECT = f"SELECT {_COLUMNS} FROM served WHERE id = ?"  # noqa: S608 - names only

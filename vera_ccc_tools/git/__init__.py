@@ -1,0 +1,1 @@
+"""Asking git, and the repositories below a directory."""

@@ -1,0 +1,367 @@
+"""Ask git about a work tree: what it ignores, what it keeps, where its index is.
+
+Every question goes through one door: a scrubbed environment, messages in English, no optional
+locks, a deadline, and output that is refused rather than read when it was cut. Paths are asked
+for with ``-z`` and decoded by `os.fsdecode`, so every name a file system can hold survives.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from vera_ccc_tools.errors import Failure, shorten
+from vera_ccc_tools.system.process import Cancel, Command, Finished, find_executable, run
+
+DEADLINE = 30.0
+"""Seconds that one question may take. A work tree of 100,000 files takes a fifth of one."""
+OUTPUT_LIMIT = 64 * 1024 * 1024
+"""Bytes of output that are read, some 700,000 paths; a list that was cut is never used."""
+GITLINK = b"160000"
+"""The index mode of a submodule (gitglossary: gitlink)."""
+
+# An fsmonitor is a program that the repository names: it is not started on its behalf, and
+# a daemon of git's own would outlive the question. Empty means off, before git 2.36 too.
+_PREFIX = ("--no-optional-locks", "-c", "core.fsmonitor=")
+STATUS = (
+    *_PREFIX,
+    "status",
+    "--porcelain=v2",
+    "--branch",
+    "--no-ahead-behind",
+    "-z",
+    "--ignored=matching",
+    "--untracked-files=all",
+    "--ignore-submodules=all",
+    "--no-renames",
+)
+"""What git is asked on every sync."""
+_KEPT = frozenset(
+    {
+        "GIT_CONFIG_COUNT",
+        "GIT_CONFIG_GLOBAL",
+        "GIT_CONFIG_NOSYSTEM",
+        "GIT_CONFIG_SYSTEM",
+        "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+        "GIT_EXEC_PATH",
+    }
+)
+_KEPT_PREFIXES = ("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
+_NONE_IGNORED = 1
+"""The exit status of ``git check-ignore`` that is an answer (git-check-ignore(1))."""
+_NO_REPOSITORY = (
+    b"not a git repository (or any",
+    b"must be run in a work tree",
+)
+
+
+class GitMissing(Failure):
+    """There is no ``git`` on ``PATH``."""
+
+
+class NotAWorkTree(Failure):
+    """The directory belongs to no repository, or to one without a work tree."""
+
+
+class GitTimeout(Failure):
+    """git did not answer before its deadline."""
+
+
+class GitFailed(Failure):
+    """git answered with an error: dubious ownership, a corrupt index, a broken link."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A work tree as seen from one directory in it.
+
+    Attributes:
+        directory: The absolute directory that git is asked in.
+        top: The work tree's root.
+        prefix: *directory* relative to *top*, empty or ending in ``/``.
+        index: The index file, which may not exist yet.
+    """
+
+    directory: Path
+    top: Path
+    prefix: bytes
+    index: Path
+
+
+@dataclass(frozen=True)
+class Status:
+    """The answer to one ``git status``: what is ignored, what is new, what changed.
+
+    Paths are relative to the work tree's root; a directory ends in ``/``. A directory among
+    *untracked* is a nested repository (``--untracked-files=all`` lists files otherwise); one
+    among *ignored* matches an ignore rule itself (``--ignored=matching``), so that everything
+    in it, now and later, is ignored.
+
+    Attributes:
+        raw: The records as git wrote them.
+    """
+
+    raw: bytes
+
+    @cached_property
+    def ignored(self) -> tuple[bytes, ...]:
+        return tuple(record[2:] for record in self._records if record.startswith(b"! "))
+
+    @cached_property
+    def untracked(self) -> tuple[bytes, ...]:
+        return tuple(record[2:] for record in self._records if record.startswith(b"? "))
+
+    @cached_property
+    def changed(self) -> tuple[bytes, ...]:
+        """The records of tracked files that differ from the index or from HEAD, as they are."""
+        return tuple(record for record in self._records if record[:2] in {b"1 ", b"2 ", b"u "})
+
+    @cached_property
+    def _records(self) -> tuple[bytes, ...]:
+        return tuple(_without_origins(self.raw.split(b"\0")))
+
+
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    """What the index holds, relative to the directory asked in.
+
+    Attributes:
+        files: Tracked files, on disk or not.
+        gitlinks: Submodules.
+    """
+
+    files: tuple[bytes, ...]
+    gitlinks: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """The ignore rule that decides for a path.
+
+    Attributes:
+        source: The file that holds it, relative to the work tree's root or absolute.
+        line: Its line there, counted from 1.
+        pattern: The rule as it is written.
+    """
+
+    source: str
+    line: int
+    pattern: str
+
+
+@dataclass(frozen=True)
+class Listed:
+    """What git does not ignore in a directory, tracked or not, relative to it.
+
+    Attributes:
+        raw: The records as git wrote them.
+        unreadable: Directories that git could not look into.
+    """
+
+    raw: bytes
+    unreadable: tuple[bytes, ...] = ()
+
+    @cached_property
+    def files(self) -> tuple[bytes, ...]:
+        """Tracked files, on disk or not, and untracked ones."""
+        paths = (_STAGED.sub(b"", record) for record in self._records if record[:7] != _LINK)
+        return tuple(dict.fromkeys(path for path in paths if not path.endswith(b"/")))
+
+    @cached_property
+    def nested(self) -> tuple[bytes, ...]:
+        """Submodules and nested repositories, which git does not look into; they end in ``/``."""
+        links = (_STAGED.sub(b"", each) + b"/" for each in self._records if each[:7] == _LINK)
+        return (*links, *(record for record in self._records if record.endswith(b"/")))
+
+    @property
+    def _records(self) -> list[bytes]:
+        return self.raw.split(b"\0")[:-1]
+
+
+_LINK = GITLINK + b" "
+# Mode, object, stage, TAB: git-ls-files(1), --stage. An untracked path stands alone.
+_STAGED = re.compile(rb"\A[0-7]{6} [0-9a-f]{40,64} [0-3]\t")
+_NO_LOOK = re.compile(rb"^warning: could not open directory '(.*)/': ", re.MULTILINE)
+
+
+class Git:
+    """The installed git."""
+
+    def __init__(self, executable: Path, environ: Mapping[str, str] | None = None) -> None:
+        self.executable = executable
+        self._env = child_environment(os.environ if environ is None else environ)
+
+    @classmethod
+    def find(cls, environ: Mapping[str, str] | None = None) -> Git:
+        """Find git on ``PATH``.
+
+        Raises:
+            GitMissing: When it is not there.
+        """
+        executable = find_executable("git", environ=environ)
+        if executable is None:
+            raise GitMissing("git_missing", "git is not on PATH.", "Install git.")
+        return cls(executable, environ)
+
+    def version(self, cancel: Cancel | None = None) -> str:
+        """The version that git prints of itself, such as ``2.39.5``."""
+        answer = self.ask(Path.cwd(), "--version", cancel=cancel)
+        return answer.decode(errors="replace").strip().removeprefix("git version ")
+
+    def repository(self, directory: Path, cancel: Cancel | None = None) -> Repository:
+        """Locate the work tree that *directory* is in."""
+        questions = (("--show-toplevel",), ("--show-prefix",), ("--git-path", "index"))
+        flat = [word for words in questions for word in words]
+        lines = self.ask(directory, "rev-parse", *flat, cancel=cancel).split(b"\n")
+        if len(lines) != len(questions) + 1:  # a directory's name holds a newline
+            lines = [
+                self.ask(directory, "rev-parse", *words, cancel=cancel)[:-1] for words in questions
+            ]
+        top, prefix, index = lines[:3]
+        return Repository(
+            directory,
+            Path(os.fsdecode(top)),
+            prefix,
+            directory / os.fsdecode(index),
+        )
+
+    def status(
+        self,
+        repository: Repository,
+        *,
+        cancel: Cancel | None = None,
+        deadline: float = DEADLINE,
+    ) -> Status:
+        """Ask what is ignored, untracked and changed in the repository's directory.
+
+        One process. A directory that git ignores altogether is answered by the topmost ignored
+        directory that it is in (or is), not by its content.
+        """
+        limit = ("--", ".") if repository.prefix else ()
+        asked = (*STATUS[len(_PREFIX) :], *limit)
+        answer = self.ask(repository.directory, *asked, cancel=cancel, deadline=deadline)
+        return Status(answer)
+
+    def tracked(self, repository: Repository, cancel: Cancel | None = None) -> Tracked:
+        """List what the index holds in the repository's directory."""
+        answer = self.ask(repository.directory, "ls-files", "--stage", "-z", cancel=cancel)
+        records = answer.split(b"\0")
+        records.pop()
+        links = [record for record in records if record.startswith(GITLINK)]
+        if links:
+            records = [record for record in records if not record.startswith(GITLINK)]
+        # A file in conflict is listed once for each stage.
+        files = dict.fromkeys(record.partition(b"\t")[2] for record in records)
+        return Tracked(tuple(files), tuple(link.partition(b"\t")[2] for link in links))
+
+    def rules(
+        self, top: Path, paths: Iterable[bytes], cancel: Cancel | None = None
+    ) -> dict[bytes, Rule]:
+        """Which rule ignores each of *paths*, relative to the work tree's root *top*. One process.
+
+        A path that no rule speaks of, or that is tracked, is not in the answer.
+        """
+        # A path that begins with a colon would be read as pathspec magic (gitglossary(7)).
+        given = b"".join(b"./" + path + b"\0" for path in paths)
+        if not given:
+            return {}
+        asked = ("check-ignore", "--verbose", "--non-matching", "-z", "--stdin")
+        # Four fields for each path: git-check-ignore(1), OUTPUT.
+        fields = self.ask(top, *asked, cancel=cancel, given=given).split(b"\0")
+        records = zip(fields[::4], fields[1::4], fields[2::4], fields[3::4], strict=False)
+        return {
+            path[2:]: Rule(os.fsdecode(source), int(line), os.fsdecode(pattern))
+            for source, line, pattern, path in records
+            if source and not pattern.startswith(b"!")
+        }
+
+    def listed(
+        self, directory: Path, *, cancel: Cancel | None = None, deadline: float = DEADLINE
+    ) -> Listed:
+        """List what is tracked or untracked, and not ignored, in *directory*; one process."""
+        options = ("--stage", "--cached", "--others", "--exclude-standard", "-z")
+        command = self._command(directory, ("ls-files", *options))
+        finished = _answered(command, cancel, deadline)
+        return Listed(finished.stdout.head, tuple(_NO_LOOK.findall(finished.stderr.head)))
+
+    def ask(
+        self,
+        directory: Path,
+        *arguments: str,
+        cancel: Cancel | None = None,
+        deadline: float = DEADLINE,
+        given: bytes = b"",
+    ) -> bytes:
+        """Run git in *directory*, *given* on its standard input, and return what it printed.
+
+        Raises:
+            NotAWorkTree: *directory* is in no work tree.
+            GitTimeout: *deadline* seconds passed.
+            GitFailed: Any other error; its first line is in the message.
+            Failure: ``cancelled``, or ``cannot_run`` when git cannot be started.
+        """
+        command = self._command(directory, arguments, given)
+        return _answered(command, cancel, deadline).stdout.head
+
+    def _command(self, directory: Path, arguments: Sequence[str], given: bytes = b"") -> Command:
+        argv = (str(self.executable), *_PREFIX, *arguments)
+        return Command(argv, directory, self._env, head_limit=OUTPUT_LIMIT, given=given)
+
+
+def _answered(command: Command, cancel: Cancel | None, deadline: float) -> Finished:
+    finished = run(command, deadline=deadline, cancel=cancel)
+    _check(finished, command.cwd, deadline)
+    return finished
+
+
+def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment git gets: the caller's without ``GIT_*``, with messages in English.
+
+    A stray ``GIT_DIR`` (hooks are run with one) would answer for another repository. Where
+    git finds its configuration and its programs stays as the user has it.
+    """
+    env = {
+        name: value
+        for name, value in environ.items()
+        if not name.startswith("GIT_") or name in _KEPT or name.startswith(_KEPT_PREFIXES)
+    }
+    return env | {"LC_ALL": "C", "LANGUAGE": "C", "GIT_TERMINAL_PROMPT": "0"}
+
+
+def _without_origins(records: list[bytes]) -> Iterator[bytes]:
+    """Drop the second path of a rename, which follows its record without a mark."""
+    skip = False
+    for record in records:
+        if skip:
+            skip = False
+            continue
+        skip = record.startswith(b"2 ")
+        yield record
+
+
+def _check(finished: Finished, directory: Path, deadline: float) -> None:
+    verb = next((word for word in finished.argv[4:] if not word.startswith("-")), "git")
+    where = f"git {verb} in {shorten(str(directory))}"
+    if finished.ended == "cancel":
+        raise Failure("cancelled", "The call was cancelled.")
+    if finished.ended == "deadline":
+        raise GitTimeout("git_timeout", f"{where} did not answer within {deadline:g} s.")
+    fine = {0, _NONE_IGNORED} if verb == "check-ignore" else {0}
+    if finished.returncode in fine:
+        if not finished.stdout.whole:
+            raise GitFailed("git_failed", f"{where} printed more than can be read.")
+        return
+    message = finished.stderr.head
+    if any(words in message for words in _NO_REPOSITORY):
+        raise NotAWorkTree("not_a_work_tree", f"{shorten(str(directory))} is no git work tree.")
+    raise GitFailed("git_failed", f"{where} failed: {_first_line(message, finished.returncode)}")
+
+
+def _first_line(message: bytes, returncode: int) -> str:
+    lines = [line.strip() for line in message.decode(errors="replace").splitlines()]
+    told = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines
+    return next((line for line in told if line), f"exit status {returncode}")

@@ -1,0 +1,244 @@
+"""All repositories below a project's root: what they ignore and what they keep.
+
+A nested repository, a submodule and an inner work tree are opaque to the repository around
+them and have ignore rules of their own, so each is asked itself, and its paths are prefixed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vera_ccc_tools.ccc.project import DIRECTORY, find_git_root
+from vera_ccc_tools.errors import Failure, shorten
+from vera_ccc_tools.git.git import Git, GitFailed, NotAWorkTree, Repository, Status, Tracked
+from vera_ccc_tools.system.process import Cancel
+
+_OWN = os.fsencode(DIRECTORY) + b"/"
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A whole project, paths relative to its root, ``/`` between names.
+
+    Attributes:
+        directories: Ignored directories, without the final ``/``; an empty name is the root.
+        files: Ignored files.
+        kept: What git keeps: tracked, or untracked and not ignored.
+        opaque: Directories of repositories that could not be asked.
+    """
+
+    directories: tuple[str, ...]
+    files: tuple[str, ...]
+    kept: tuple[str, ...]
+    opaque: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Part:
+    """One repository's answer.
+
+    Attributes:
+        at: Where it is in the project: empty, or a path ending in ``/``.
+        index: What identifies the index file's content without reading it.
+        tracked: What the index holds; None until it was asked.
+        tracked_digest: Recognizes the same list again, without keeping it.
+        submodules: Places of submodules, relative to the project's root.
+    """
+
+    at: bytes
+    repository: Repository
+    status: Status
+    index: tuple[int, ...]
+    tracked: Tracked | None = None
+    tracked_digest: bytes = b""
+    submodules: tuple[bytes, ...] = ()
+
+    @property
+    def records(self) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
+        """What the plan depends on: the ignored and the untracked paths."""
+        mine = self.repository.prefix + _OWN
+        untracked = tuple(path for path in self.status.untracked if not path.startswith(mine))
+        return self.status.ignored, untracked
+
+    def says_the_same_as(self, other: Part) -> bool:
+        if (self.at, self.tracked_digest) != (other.at, other.tracked_digest):
+            return False
+        return self.status.raw == other.status.raw or self.records == other.records
+
+
+@dataclass(slots=True)
+class Survey:
+    """Every repository of a project, as asked at one time.
+
+    Attributes:
+        failures: Why a nested repository could not be asked, by its place.
+    """
+
+    parts: list[Part] = field(default_factory=list)
+    failures: dict[bytes, Failure] = field(default_factory=dict)
+
+    def says_the_same_as(self, other: Survey) -> bool:
+        """Whether a plan made from either comes out the same."""
+        if len(self.parts) != len(other.parts) or set(self.failures) != set(other.failures):
+            return False
+        return all(
+            one.says_the_same_as(two) for one, two in zip(self.parts, other.parts, strict=True)
+        )
+
+
+class Surveyor:
+    """Asks the repositories of one project, and remembers where they are."""
+
+    def __init__(self, git: Git, root: Path) -> None:
+        self._git = git
+        self._root = root
+        self._known: dict[bytes, tuple[object, Repository]] = {}
+
+    def survey(self, cancel: Cancel | None, last: Survey | None = None) -> Survey:
+        """Ask every repository, one process each, and a second where its index is not *last*'s.
+
+        Raises:
+            NotAWorkTree: There is no repository at, above or below the root.
+            Failure: The repository of the root itself cannot be asked.
+        """
+        known = {part.at: part for part in last.parts} if last is not None else {}
+        made = Survey()
+        todo = list(self._first(cancel))
+        if not todo:
+            raise NotAWorkTree("not_a_work_tree", "There is no git work tree here.")
+        seen = set(todo)
+        while todo:
+            at = todo.pop()
+            try:
+                part = self._ask(at, known.get(at), cancel)
+            except NotAWorkTree:
+                continue
+            except Failure as failure:
+                if not at or failure.code == "cancelled":
+                    raise
+                made.failures[at] = failure
+                continue
+            made.parts.append(part)
+            found = [place for place in self._nested(part) if place not in seen]
+            seen.update(found)
+            todo.extend(found)
+        made.parts.sort(key=lambda part: part.at)
+        return made
+
+    def _first(self, cancel: Cancel | None) -> Iterator[bytes]:
+        """The root where it is in a work tree, else the repositories below it."""
+        try:
+            self._locate(b"", cancel)
+        except NotAWorkTree:
+            marker = find_git_root(self._root)
+            if marker is not None:  # a damaged repository is not "nothing is ignored"
+                raise GitFailed(
+                    "git_failed", f"git does not accept the repository in {shorten(str(marker))}."
+                ) from None
+            yield from _repositories_below(self._root)
+        else:
+            yield b""
+
+    def _locate(self, at: bytes, cancel: Cancel | None) -> Repository:
+        directory = self._root / os.fsdecode(at)
+        marker = find_git_root(directory)
+        # A ``.git`` that becomes a file (`git submodule absorbgitdirs`) moves the index.
+        marked = (marker, None if marker is None else _kind(marker / ".git"))
+        known = self._known.get(at)
+        if marker is not None and known is not None and known[0] == marked:
+            return known[1]
+        repository = self._git.repository(directory, cancel)
+        if at and repository.prefix:  # the ``.git`` there is none: git went further up
+            raise NotAWorkTree("not_a_work_tree", "Not a repository of its own.")
+        self._known[at] = (marked, repository)
+        return repository
+
+    def _ask(self, at: bytes, last: Part | None, cancel: Cancel | None) -> Part:
+        repository = self._locate(at, cancel)
+        index = identity(repository.index)
+        status = self._git.status(repository, cancel=cancel)
+        if last is not None and last.status.raw == status.raw:
+            status = last.status  # with what was made of it
+        part = Part(at, repository, status, index)
+        if last is not None and last.index == index:
+            part.tracked_digest, part.submodules = last.tracked_digest, last.submodules
+        else:
+            self.complete(part, cancel)
+        return part
+
+    def complete(self, part: Part, cancel: Cancel | None) -> Tracked:
+        """Ask what the index holds, where that is not at hand."""
+        if part.tracked is None:
+            tracked = self._git.tracked(part.repository, cancel)
+            part.tracked = tracked
+            part.tracked_digest = hashlib.sha256(b"\0".join(tracked.files)).digest()
+            part.submodules = tuple(part.at + link + b"/" for link in tracked.gitlinks)
+        return part.tracked
+
+    def _nested(self, part: Part) -> Iterator[bytes]:
+        cut = len(part.repository.prefix)
+        untracked = (path[cut:] for path in part.status.untracked if path.endswith(b"/"))
+        for place in (*part.submodules, *(part.at + path for path in untracked)):
+            if os.path.lexists(self._root / os.fsdecode(place) / ".git"):
+                yield place
+
+
+def collect(survey: Survey, surveyor: Surveyor, cancel: Cancel | None) -> Ignored:
+    """Put the answers together, as paths relative to the project's root."""
+    directories: list[str] = []
+    files: list[str] = []
+    kept: list[str] = []
+    for part in survey.parts:
+        cut = len(part.repository.prefix)
+        for path in part.status.ignored:
+            if part.repository.prefix.startswith(path) and path.endswith(b"/"):
+                directories.append(os.fsdecode(part.at[:-1]))
+            elif path.endswith(b"/"):
+                directories.append(os.fsdecode(part.at + path[cut:-1]))
+            else:
+                files.append(os.fsdecode(part.at + path[cut:]))
+        tracked = surveyor.complete(part, cancel).files
+        untracked = [path[cut:] for path in part.status.untracked if not path.endswith(b"/")]
+        prefix = os.fsdecode(part.at)
+        kept += [prefix + os.fsdecode(path) for path in tracked]
+        kept += [prefix + os.fsdecode(path) for path in untracked]
+        part.tracked = None  # 100,000 names are not kept for a comparison that a hash can do
+    opaque = tuple(os.fsdecode(place[:-1]) for place in survey.failures)
+    return Ignored(tuple(directories), tuple(files), tuple(kept), opaque)
+
+
+def tracked_files(survey: Survey, surveyor: Surveyor, cancel: Cancel | None) -> Iterator[str]:
+    """Every tracked file of every repository, relative to the project's root."""
+    for part in survey.parts:
+        for path in surveyor.complete(part, cancel).files:
+            yield os.fsdecode(part.at + path)
+        part.tracked = None
+
+
+def identity(path: Path) -> tuple[int, ...]:
+    """What changes when a file is replaced or written; empty where it is not there."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return (found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def _kind(marker: Path) -> tuple[int, ...]:
+    """What tells one ``.git`` from another; a directory's times change with every git command."""
+    if marker.is_dir():
+        return (marker.stat().st_ino,)
+    return identity(marker)
+
+
+def _repositories_below(root: Path) -> Iterator[bytes]:
+    """Where repositories begin below a root that is in none; links are not followed."""
+    base = os.fsencode(root)
+    for directory, names, files in os.walk(base):
+        if directory != base and (b".git" in names or b".git" in files):
+            names.clear()
+            yield os.path.relpath(directory, base).replace(os.fsencode(os.sep), b"/") + b"/"

@@ -1,0 +1,274 @@
+"""Which files of a project import which: built beside the searches, kept beside the index."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from vera_ccc_tools.ccc import project
+from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.import_graph import store
+from vera_ccc_tools.import_graph.store import Broken, Busy, Store
+from vera_ccc_tools.import_graph.update import TooMuch, Updater
+from vera_ccc_tools.system.process import Cancel, Command, run
+from vera_ccc_tools.system.tasks import Task, running
+
+BUILD_DEADLINE = 900.0
+"""Seconds for a build in the background, which goes on at the next start where it was ended."""
+RETRY = 60.0
+"""Seconds until a build that failed is tried again."""
+PATIENCE = 1.0
+"""Seconds that a call waits for the graph after its other work; only a first build takes longer."""
+_PAUSE = 0.02
+_END_DEADLINE = 10.0
+_IMAGE_LIMIT = 512 * 1024 * 1024
+"""Bytes of a graph that is kept in memory."""
+_PACKAGES = Path(__file__).resolve().parents[2]
+"""The directory that holds this package, for the process that builds."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What the graph covers.
+
+    Attributes:
+        ready: Whether it was ever built whole; until then it names no neighbours.
+        building: Whether a build or an update goes on in the background.
+        files: How many source files it holds.
+        edges: How many pairs of an importer and what it imports.
+        unreadable: Files and directories, relative to the root, that could not be read, and files
+            that are too large (`update.LARGEST`).
+        problem: Why the last update did not come to its end, in a few words; empty when it did.
+    """
+
+    ready: bool = False
+    building: bool = False
+    files: int = 0
+    edges: int = 0
+    unreadable: tuple[str, ...] = ()
+    problem: str = ""
+
+
+class Graph:
+    """The import graph of the project at *root*. Safe for several threads and processes.
+
+    Paths are relative to the root with forward slashes, as ccc gives them. No method raises a
+    `Failure` but ``cancelled``: without a graph a search still answers; `state` says what failed.
+    """
+
+    def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
+        self._root = root
+        self._environ = dict(environ)
+        self._store = Store(project.index_path(root, environ).with_name(store.NAME))
+        self._updater = Updater(root, environ, self._store)
+        self._turn = threading.Lock()
+        self._built_elsewhere = threading.Event()
+        self._ending = Cancel()
+        self._background: Task[None] | None = None
+        self._failed_at: float | None = None
+        self._unreadable: tuple[str, ...] = ()
+        self._problem = ""
+
+    @property
+    def ready(self) -> bool:
+        """Whether the graph was ever built whole."""
+        try:
+            with self._store.reading() as connection:
+                return store.marks(connection).built
+        except (Broken, Busy):
+            return False
+
+    @property
+    def building(self) -> bool:
+        """Whether a build or an update goes on in the background."""
+        return self._background is not None and not self._background.done
+
+    def state(self) -> State:
+        """What it covers, from what is known; all that is known is counted for it."""
+        building = self.building
+        try:
+            with self._store.reading() as connection:
+                built = store.marks(connection).built
+                files, edges = store.counts(connection)
+                unread = store.problems(connection)
+        except (Broken, Busy) as error:
+            return State(building=building, problem=self._problem or str(error))
+        unreadable = tuple(sorted({*self._unreadable, *unread}))
+        return State(built, building, files, edges, unreadable, self._problem)
+
+    def start(self, cancel: Cancel) -> None:
+        """Build it, or bring it up to date, in the background; return at once.
+
+        What runs in the background ends when *cancel* is pressed, or with `close`.
+        """
+        self._begin(cancel)
+
+    def update(self, cancel: Cancel | None = None) -> bool:
+        """Bring it up to date with the disk now; say whether it is.
+
+        What takes longer than a moment (the first build, a switch of branches) is begun in the
+        background instead, and the answers are those of the last state until it is done, which
+        `wait` waits for.
+        """
+        if self._built_elsewhere.is_set():
+            return False
+        try:
+            return self._advance(cancel or Cancel())
+        except TooMuch:
+            failed = self._failed_at
+            if failed is None or time.monotonic() - failed > RETRY:
+                self._begin(Cancel())
+            return False
+
+    def wait(self, seconds: float, cancel: Cancel | None = None) -> bool:
+        """Wait for what runs in the background, at most *seconds*; say whether it is done."""
+        background = self._background
+        return background is None or background.wait(seconds, cancel or Cancel())
+
+    def imports(self, path: str) -> tuple[str, ...]:
+        """The files that *path* imports, sorted."""
+        return self._related(path, backwards=False)
+
+    def importers(self, path: str) -> tuple[str, ...]:
+        """The files that import *path*, sorted."""
+        return self._related(path, backwards=True)
+
+    def neighbours(self, path: str) -> tuple[str, ...]:
+        """What *path* imports, then what imports it; each part sorted, no file twice."""
+        return tuple(dict.fromkeys((*self.imports(path), *self.importers(path))))
+
+    def close(self) -> None:
+        """End what runs in the background and let the file go."""
+        self._ending.press()
+        self.wait(_END_DEADLINE)
+        self._store.close()
+
+    def _related(self, path: str, *, backwards: bool) -> tuple[str, ...]:
+        try:
+            with self._store.reading() as connection:
+                if not store.marks(connection).built:
+                    return ()
+                return tuple(store.related(connection, path, backwards=backwards))
+        except (Broken, Busy):
+            return ()
+
+    def _advance(self, cancel: Cancel) -> bool:
+        """Update in this process where that is quick.
+
+        Raises:
+            TooMuch: It is not.
+            Failure: ``cancelled``.
+        """
+        with self._turn:
+            try:
+                self._unreadable = self._updater.update(cancel)
+            except Broken:
+                self._store.discard()
+                raise TooMuch from None
+            except Busy as error:
+                self._problem = str(error)
+                return False
+            except Failure as failure:
+                if failure.code == "cancelled":
+                    raise
+                self._problem = failure.message
+                return False
+            self._problem = ""
+            return True
+
+    # --- the background --------------------------------------------------------------------------
+
+    def _begin(self, cancel: Cancel) -> None:
+        with self._turn:
+            if self._background is None or self._background.done:
+                self._background = Task(lambda _own: self._work(cancel))
+
+    def _work(self, cancel: Cancel) -> None:
+        with cancel.notifying(self._ending.press):
+            try:
+                self._advance(self._ending)
+                self._failed_at = None
+            except TooMuch:
+                self._built_elsewhere.set()
+                try:
+                    self._build()
+                finally:
+                    self._built_elsewhere.clear()
+            except Failure as failure:  # cancelled
+                self._problem = failure.message
+
+    def _build(self) -> None:
+        """Have it built by a process: threads would hold each other up."""
+        path = self._store.path
+        named = () if path is None else (str(path),)
+        module = "vera_ccc_tools.import_graph.build"
+        argv = (sys.executable, "-P", "-m", module, str(self._root), *named)
+        python_path = [str(_PACKAGES), self._environ.get("PYTHONPATH", "")]
+        env = self._environ | {"PYTHONPATH": os.pathsep.join(filter(None, python_path))}
+        command = Command(argv, self._root, env, head_limit=_IMAGE_LIMIT)
+        try:
+            done = run(command, deadline=BUILD_DEADLINE, cancel=self._ending)
+        except Failure as failure:
+            self._fail(failure.message)
+            return
+        if done.ended == "deadline":
+            self._fail(f"the build took over {BUILD_DEADLINE:g} s")
+            return
+        if done.ended == "cancel" or done.returncode:
+            lines = done.stderr.head.decode(errors="replace").strip().splitlines()
+            self._fail(lines[-1] if lines else f"the build ended with {done.returncode}")
+            return
+        try:
+            if path is None:
+                self._store.load(done.stdout.head)
+        except Broken as error:
+            self._fail(f"the build gave no graph: {error}")
+        else:
+            self._problem, self._failed_at = "", None
+
+    def _fail(self, problem: str) -> None:
+        self._problem, self._failed_at = problem, time.monotonic()
+
+
+class Neighbourhood:
+    """The graph as one call uses it: brought up to date beside the call's other work."""
+
+    def __init__(self, graph: Graph, update: Task[bool]) -> None:
+        self._graph = graph
+        self._update = update
+
+    def missing(self, cancel: Cancel) -> str:
+        """Why there is no graph to go by; empty where there is. A little time is given to it."""
+        until = time.monotonic() + PATIENCE
+        self._update.wait(PATIENCE, cancel)
+        while self._graph.building and time.monotonic() < until:
+            cancel.wait(_PAUSE)
+            cancel.check()
+        if self._graph.ready:
+            return ""
+        state = self._graph.state()
+        if state.problem and not state.building:
+            return f"The import graph could not be built: {state.problem}."
+        return "The import graph is still being built."
+
+    def imports(self, path: str) -> tuple[str, ...]:
+        return self._graph.imports(path)
+
+    def importers(self, path: str) -> tuple[str, ...]:
+        return self._graph.importers(path)
+
+    def neighbours(self, path: str) -> tuple[str, ...]:
+        return self._graph.neighbours(path)
+
+
+@contextmanager
+def beside(graph: Graph) -> Iterator[Neighbourhood]:
+    """Bring *graph* up to date while the block runs."""
+    with running(graph.update) as update:
+        yield Neighbourhood(graph, update)

@@ -1,0 +1,333 @@
+"""Brings the import graph up to date: what changed is read, what depends on it resolved again."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import os
+import sqlite3
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vera_ccc_tools.import_graph import manifests
+from vera_ccc_tools.import_graph import store as graph_store
+from vera_ccc_tools.import_graph.facts import Facts
+from vera_ccc_tools.import_graph.files import Files, keys_of
+from vera_ccc_tools.import_graph.listing import Lister, language_of
+from vera_ccc_tools.import_graph.manifests import Scope
+from vera_ccc_tools.import_graph.read import Reader
+from vera_ccc_tools.import_graph.resolve import resolve
+from vera_ccc_tools.import_graph.store import Marks, Row, Signature, Store
+from vera_ccc_tools.refresh import fingerprint
+from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import running
+
+LARGEST = 4 * 1024 * 1024
+"""Bytes of a file that is still read: more is generated or data."""
+MOST_FILES = 40
+MOST_BYTES = 256 * 1024
+MOST_RESOLVED = 400
+"""What a call may read and resolve itself, some tens of milliseconds; more is for a process."""
+_AT_ONCE = 300
+"""Files that are read between two commits of a build, which goes on from there if it is ended."""
+
+
+class TooMuch(Exception):
+    """The update takes longer than a call may wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """How the disk differs from the graph.
+
+    Attributes:
+        changed: Files to read, with their present signatures.
+        removed: Files that are no more.
+        unreadable: Files and directories that could not be looked at.
+        total: How many files there are.
+    """
+
+    changed: Mapping[str, Signature]
+    removed: tuple[str, ...]
+    unreadable: tuple[str, ...]
+    total: int
+
+    def __bool__(self) -> bool:
+        return bool(self.changed or self.removed)
+
+
+@dataclass(slots=True)
+class _Known:
+    """What the database holds at one generation.
+
+    Attributes:
+        signatures: Of every file, by path.
+        provides: The whole names of the types that a source file declares, by its path.
+        scope: What imports are resolved in; made when it is needed.
+    """
+
+    marks: Marks
+    signatures: dict[str, Signature]
+    provides: dict[str, tuple[str, ...]]
+    scope: Scope | None = None
+
+
+@dataclass(slots=True)
+class _Here:
+    """Files that are there, those of them that differ from what is known, and what hides."""
+
+    paths: set[str] = field(default_factory=set)
+    changed: dict[str, Signature] = field(default_factory=dict)
+    unreadable: list[str] = field(default_factory=list)
+
+    def add(self, other: _Here) -> None:
+        self.paths |= other.paths
+        self.changed |= other.changed
+        self.unreadable += other.unreadable
+
+
+@dataclass(slots=True)
+class _Effect:
+    """What a change of files means for the resolving.
+
+    Attributes:
+        paths: Source files that say another thing of themselves, or are new.
+        keys: Of look-ups that may find another thing.
+        everything: Whether every file has to be resolved again.
+        scope: Whether the scope is another.
+    """
+
+    paths: set[str] = field(default_factory=set)
+    keys: set[int] = field(default_factory=set)
+    everything: bool = False
+    scope: bool = False
+
+
+class Updater:
+    """Updates the graph of one project; for one thread at a time."""
+
+    def __init__(self, root: Path, environ: Mapping[str, str], store: Store) -> None:
+        self._root = os.fspath(root)
+        self._store = store
+        self._lister = Lister(root, environ)
+        self._reader = Reader()
+        self._known: _Known | None = None
+
+    def update(self, cancel: Cancel, *, whole: bool = False) -> tuple[str, ...]:
+        """Bring the graph up to date; return the files and directories that cannot be looked at.
+
+        *whole* takes all the time that it needs.
+
+        Raises:
+            TooMuch: Not without *whole*; nothing was written.
+            Failure: ``cancelled``, ``git_timeout``.
+            Broken, Busy: The database cannot be used, or not now.
+        """
+        known = self._load()
+        changes = self._look(known, cancel)
+        few = _is_small(changes) and changes.total <= MOST_FILES
+        many = not (known.marks.whole and _is_small(changes))
+        if many and not whole and not few:
+            raise TooMuch
+        if changes or not known.marks.whole:
+            self._known = None  # until it is known again what is written
+            if many:
+                self._in_parts(known, changes, cancel)
+            else:
+                self._at_once(known, changes, MOST_RESOLVED if not whole else None)
+            self._known = known
+        return changes.unreadable
+
+    def _load(self) -> _Known:
+        with self._store.reading() as connection:
+            marks = graph_store.marks(connection)
+            if self._known is None or self._known.marks != marks:
+                signatures, provides = graph_store.known(connection)
+                self._known = _Known(marks, signatures, provides)
+        return self._known
+
+    def _look(self, known: _Known, cancel: Cancel) -> Changes:
+        with running(self._lister.listing) as asked:  # git and this process look at the same time
+            here = self._here(known, known.signatures, cancel)
+            listing = asked.result(cancel)
+        listed = set(listing.paths)
+        here.add(self._here(known, listed - known.signatures.keys(), cancel))
+        here.paths &= listed
+        changed = {path: now for path, now in here.changed.items() if path in listed}
+        gone = tuple(sorted(known.signatures.keys() - here.paths))
+        return Changes(changed, gone, (*listing.unreadable, *here.unreadable), len(here.paths))
+
+    def _here(self, known: _Known, paths: Iterable[str], cancel: Cancel) -> _Here:
+        here = _Here()
+        for number, path in enumerate(paths):
+            if number % 1000 == 0:
+                cancel.check()
+            try:
+                found = os.stat(f"{self._root}/{path}")  # noqa: PTH116 - thousands, at each call
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except OSError:
+                here.unreadable.append(path)
+                continue
+            if not stat.S_ISREG(found.st_mode):
+                continue
+            here.paths.add(path)
+            signature = (found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+            if known.signatures.get(path) != signature:
+                here.changed[path] = Signature(*signature)
+        return here
+
+    # --- a few files, in one transaction ---------------------------------------------------------
+
+    def _at_once(self, known: _Known, changes: Changes, most: int | None) -> None:
+        rows = [self._read(path, signature) for path, signature in changes.changed.items()]
+        with self._writing(known) as connection:
+            effect = _effect(connection, known, rows, changes.removed)
+            graph_store.put(connection, rows)
+            graph_store.remove(connection, changes.removed)
+            _take_over(known, rows, changes.removed)
+            if effect.scope:
+                known.scope = None
+            wanted = None if effect.everything else (effect.paths, effect.keys)
+            todo = list(graph_store.facts(connection, wanted))
+            if most is not None and len(todo) > most:
+                raise TooMuch
+            _resolve(connection, known, todo)
+
+    # --- many ------------------------------------------------------------------------------------
+
+    def _in_parts(self, known: _Known, changes: Changes, cancel: Cancel) -> None:
+        """Read all that changed, a part at a time, then resolve everything."""
+        changed = list(changes.changed.items())
+        for start in range(0, len(changed), _AT_ONCE):
+            rows = []
+            for path, signature in changed[start : start + _AT_ONCE]:
+                cancel.check()
+                rows.append(self._read(path, signature))
+            with self._writing(known) as connection:
+                graph_store.put(connection, rows)
+                graph_store.mark(connection, whole=False)
+            _take_over(known, rows, ())
+        with self._writing(known) as connection:
+            graph_store.remove(connection, changes.removed)
+            _take_over(known, (), changes.removed)
+            known.scope = None
+            _resolve(connection, known, graph_store.facts(connection, None), cancel)
+            graph_store.mark(connection, whole=True)
+
+    @contextmanager
+    def _writing(self, known: _Known) -> Iterator[sqlite3.Connection]:
+        with self._store.writing() as connection:
+            if graph_store.marks(connection) != known.marks:
+                raise graph_store.Busy("another process wrote meanwhile")
+            yield connection
+        with self._store.reading() as connection:
+            known.marks = graph_store.marks(connection)
+
+    def _read(self, path: str, signature: Signature) -> Row:
+        """Read one file; one that cannot be read is known as such until it changes."""
+        language = language_of(path) or ""
+        before = fingerprint.stamp()
+        try:
+            with open(f"{self._root}/{path}", "rb") as file:  # noqa: PTH123 - as above
+                found = os.fstat(file.fileno())
+                signature = Signature(found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+                source = file.read(LARGEST + 1)
+            if len(source) <= LARGEST:
+                return self._understood(path, language, _settled(signature, before), source)
+        except (OSError, RecursionError):
+            pass
+        facts = Facts().to_json() if language else "{}"
+        return Row(path, _settled(signature, before), language, facts, problem=True)
+
+    def _understood(self, path: str, language: str, signature: Signature, source: bytes) -> Row:
+        if not language:
+            said = json.dumps(manifests.read(path, source), sort_keys=True)
+            return Row(path, signature, "", said)
+        facts = self._reader.facts(language, _as_utf8(source)) or Facts()
+        provides = json.dumps(facts.provides) if facts.provides else ""
+        return Row(path, signature, language, facts.to_json(), provides)
+
+
+def _is_small(changes: Changes) -> bool:
+    size = sum(signature.size for signature in changes.changed.values())
+    count = len(changes.changed) + len(changes.removed)
+    return count <= MOST_FILES and size <= MOST_BYTES
+
+
+def _settled(signature: Signature, before: int) -> Signature:
+    """The signature, or one that no file has when a later write could leave the same one.
+
+    *before* is when the reading began. A time in the future is none that a write leaves.
+    """
+    until = fingerprint.now() + fingerprint.COARSE_TICK
+    for written in (signature.mtime, signature.ctime):
+        coarse = written % 1_000_000 == 0
+        tick = fingerprint.COARSE_TICK if coarse else fingerprint.FINE_TICK
+        if before - tick <= written <= until:
+            return Signature(signature.size, 0, 0)
+    return signature
+
+
+def _as_utf8(source: bytes) -> bytes:
+    if source.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return source.decode("utf-16", "replace").encode("utf-8", "replace")
+    return source.removeprefix(codecs.BOM_UTF8)
+
+
+def _take_over(known: _Known, rows: Iterable[Row], removed: Iterable[str]) -> None:
+    for row in rows:
+        known.signatures[row.path] = row.signature
+        if row.language:
+            known.provides[row.path] = tuple(json.loads(row.provides)) if row.provides else ()
+    for path in removed:
+        known.signatures.pop(path, None)
+        known.provides.pop(path, None)
+
+
+def _effect(
+    connection: sqlite3.Connection, known: _Known, rows: Iterable[Row], removed: Iterable[str]
+) -> _Effect:
+    effect = _Effect()
+    for row in rows:
+        before = graph_store.facts_of(connection, row.path)
+        if before == row.facts:
+            continue
+        if not row.language:
+            effect.everything = effect.scope = True
+            continue
+        effect.paths.add(row.path)
+        provided = known.provides.get(row.path, ())
+        provides = tuple(json.loads(row.provides)) if row.provides else ()
+        if before is None:
+            effect.keys |= keys_of(row.path, provides)
+        elif provided != provides:
+            effect.keys |= keys_of(row.path, {*provided} ^ {*provides})
+        effect.scope |= before is None or provided != provides
+    for path in removed:
+        effect.scope = True
+        if path in known.provides:
+            effect.keys |= keys_of(path, known.provides[path])
+        else:
+            effect.everything = True
+    return effect
+
+
+def _resolve(
+    connection: sqlite3.Connection,
+    known: _Known,
+    files: Iterable[tuple[str, str, str]],
+    cancel: Cancel | None = None,
+) -> None:
+    if known.scope is None:
+        said = graph_store.manifests(connection)
+        project = manifests.Project({path: json.loads(text) for path, text in said})
+        known.scope = Scope(Files(known.provides), project)
+    for path, language, facts in files:
+        if cancel is not None:
+            cancel.check()
+        found = resolve(known.scope, path, language, Facts.from_json(facts))
+        graph_store.connect(connection, path, found.targets, found.keys)

@@ -1,0 +1,140 @@
+"""What one server knows: the project that it serves, its logs, and this session."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vera_ccc_tools.ccc import project
+from vera_ccc_tools.chunks.served import ServedChunks
+from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.mcp_server import config
+from vera_ccc_tools.mcp_server.config import Config
+from vera_ccc_tools.mcp_server.ledger import Ledger
+from vera_ccc_tools.memory.decisions import Memory
+from vera_ccc_tools.setup import terseness
+from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.tools.answer import Answer
+from vera_ccc_tools.tools.session import Session
+from vera_ccc_tools.usage.events import Metrics
+
+if TYPE_CHECKING:
+    from vera_ccc_tools.chunks.reading import Reading
+    from vera_ccc_tools.import_graph.graph import Graph
+    from vera_ccc_tools.mcp_server.answers import Page
+
+UNINDEXED = {"not_initialized", "not_indexed"}
+_WORDS = {
+    r"\bcall ccc_(init|index|doctor)\b": r"run `ccc \1`",
+    r"\bCall ccc_(init|index|doctor)\b": r"Run `ccc \1`",
+    r"\bccc_(init|index|doctor)\b": r"`ccc \1`",
+    r"\bccc_search\b": "context_search",
+    r"\bccc-status\b": "index_status",
+}
+"""The core speaks of the tools of the other front; here they are commands of a terminal."""
+
+
+class State:
+    """The state behind the nine tools. Its methods may be called from any thread.
+
+    Attributes:
+        directory: What is served: paths are shown from here. Absolute, resolved.
+        home: Where ``.cce`` lies: the first of `homes`, as it is when the server starts.
+        session: What the core remembers.
+        ledger: What this session has done.
+        level: How terse the agent's own answers shall be; told to it, not enforced.
+    """
+
+    def __init__(self, directory: Path, environ: Mapping[str, str] | None = None) -> None:
+        self.directory = directory
+        self.session = Session(environ)
+        self.ledger = Ledger()
+        self.home, *others = homes(directory)
+        self.memory = Memory(self.home, others)
+        self.metrics = Metrics(self.home)
+        self.level = terseness.DEFAULT
+        self._lock = threading.Lock()
+        self._ended = Cancel()
+        self._graphs: dict[Path, Graph] = {}
+        self._served: dict[Path, ServedChunks] = {}
+
+    @property
+    def config(self) -> Config:
+        """The settings in ``.cce/config``, as they are now."""
+        return config.load(self.home)
+
+    def graph(self, root: Path) -> Graph:
+        """The import graph of the project at *root*."""
+        from vera_ccc_tools.import_graph.graph import Graph
+
+        with self._lock:
+            if root not in self._graphs:
+                self._graphs[root] = Graph(root, self.session.environ)
+            return self._graphs[root]
+
+    def served(self, root: Path) -> ServedChunks:
+        """The chunks of the project at *root* that were served, by whichever server."""
+        with self._lock:
+            if root not in self._served:
+                self._served[root] = ServedChunks(root)
+            return self._served[root]
+
+    def saw(self, shown: Page, reading: Reading) -> None:
+        """Note what a call has shown, so that its chunks can be asked for again."""
+        chunks = [entry.chunk for entry in shown.entries]
+        self.ledger.touch(
+            files=(entry.path for entry in shown.entries), chunks=(chunk.id for chunk in chunks)
+        )
+        self.served(reading.root).remember(chunks)
+
+    def prepare(self) -> None:
+        """Begin, beside the first requests, what takes long: the import graph."""
+        threading.Thread(target=self._prepare, daemon=True).start()
+
+    def _prepare(self) -> None:
+        root = project.find_root(self.directory)
+        if root is not None and project.is_indexed(root, self.session.environ):
+            self.graph(root).start(self._ended)
+
+    def close(self) -> None:
+        """End what runs in the background."""
+        self._ended.press()
+        with self._lock:
+            graphs = list(self._graphs.values())
+        for graph in graphs:
+            graph.close()
+        self.session.close()
+
+    def told(self, failure: Failure) -> Answer:
+        """A failure as an answer. A project without an index is none: there is nothing to mend."""
+        if failure.code in UNINDEXED:
+            root = project.find_root(self.directory) or project.find_repository(self.directory)
+            where = root or self.directory
+            return Answer(
+                f"This project is not indexed yet: run `ccc index` in {where}, then search again. "
+                "No results are available until then."
+            )
+        return Answer(_in_our_words(str(failure)), failed=True)
+
+
+def homes(directory: Path) -> tuple[Path, ...]:
+    """Where ``.cce`` of a served *directory* may lie, the right place first.
+
+    That is the root of the ccc project around it, else of the git repository, else itself: a
+    project has one memory wherever an agent starts. What lies in another of these places, since
+    the project or the repository came later, is still read.
+    """
+    root = project.find_root(directory)
+    if root is not None and project.holds_home(root):
+        root = None
+    places = (root, project.find_repository(directory), directory)
+    return tuple(dict.fromkeys(place for place in places if place is not None))
+
+
+def _in_our_words(text: str) -> str:
+    for pattern, words in _WORDS.items():
+        text = re.sub(pattern, words, text)
+    return text

@@ -1,0 +1,1 @@
+"""The nine tools, one module each."""

@@ -1,0 +1,150 @@
+"""``context_search``: the core's search, served as whole units at the wanted detail."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+
+from vera_ccc_tools.chunks import detail
+from vera_ccc_tools.chunks.chunk import tokens
+from vera_ccc_tools.chunks.reading import Reading
+from vera_ccc_tools.chunks.units import Served
+from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.import_graph.graph import beside
+from vera_ccc_tools.mcp_server import answers
+from vera_ccc_tools.mcp_server.answers import Entry, Page
+from vera_ccc_tools.mcp_server.state import State
+from vera_ccc_tools.mcp_server.tools import select
+from vera_ccc_tools.system.call import Call
+from vera_ccc_tools.tools import search
+from vera_ccc_tools.tools.answer import Answer
+from vera_ccc_tools.tools.arguments import Reader, count, optional, required
+from vera_ccc_tools.usage import events
+from vera_ccc_tools.usage.events import SearchEvent
+
+TOP_K = 8
+MOST = 50
+"""Results at most; further on, ccc's hundred candidates would run out."""
+DETAILS = detail.LEVELS
+SOURCES = ("code", "knowledge", "both")
+MAX_QUERY = 10_000
+_LEVELS: Mapping[str, detail.Level] = {level: level for level in DETAILS}
+_EMBEDDER = "ccc"
+_NO_PACKAGE = "`package` comes later, with workspaces; all of this project was searched."
+_NO_KNOWLEDGE = "`source` comes later, with knowledge stores; only code was searched."
+_NOT_WIDENED = "These results are not widened by it."
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The arguments of a search.
+
+    Attributes:
+        query: What to look for.
+        top_k: How many results at most.
+        widened: Whether the import graph may have a say.
+        max_tokens: Of the bodies; None is no limit.
+        detail: How much of a body is shown.
+        notes: What the caller should know of its own arguments.
+    """
+
+    query: str
+    top_k: int
+    widened: bool
+    max_tokens: int | None
+    detail: detail.Level
+    notes: tuple[str, ...]
+
+
+def context_search(state: State, call: Call, arguments: Reader) -> Answer:
+    """Find units by meaning, and log the search."""
+    started = time.monotonic()
+    wanted = _wanted(state, arguments)
+    root = state.session.indexed_root(call.cwd)
+    reading = Reading(root, state.directory)
+    served, notes = _search(state, call, wanted, reading)
+    shown = answers.page([_entry(each, wanted, reading) for each in served], wanted.max_tokens)
+    query_id = events.new_id()
+    if served:
+        text = answers.found(shown, query_id, wanted.detail, notes)
+    else:
+        text = answers.nothing(_chunks(state, reading, call), query_id, notes)
+    state.ledger.query(wanted.query)
+    state.saw(shown, reading)
+    state.metrics.search(_event(query_id, wanted, shown, reading, started))
+    return Answer(text)
+
+
+def _search(
+    state: State, call: Call, wanted: Wanted, reading: Reading
+) -> tuple[tuple[Served, ...], list[str]]:
+    """The results, and what the caller should know of them."""
+    with ExitStack() as stack:
+        around = None
+        if wanted.widened:
+            around = stack.enter_context(beside(state.graph(reading.root)))
+        found = search.find(state.session, call, wanted.query)
+        notes = [*found.notes, *wanted.notes]
+        neighbours = None
+        if around is not None:
+            missing = around.missing(call.cancel)
+            if missing:
+                notes.append(f"{missing} {_NOT_WIDENED}")
+            else:
+                neighbours = around.neighbours
+        return select.select(found.value, wanted.top_k, reading, neighbours), notes
+
+
+def _wanted(state: State, arguments: Reader) -> Wanted:
+    query = required(arguments, "query", MAX_QUERY, "Say in `query` what to look for.")
+    notes = []
+    if optional(arguments, "package", MAX_QUERY) is not None:
+        notes.append(_NO_PACKAGE)
+    if arguments.has("source") and arguments.choice("source", SOURCES) != "code":
+        notes.append(_NO_KNOWLEDGE)
+    own = arguments.choice("detail", DETAILS) if arguments.has("detail") else None
+    max_tokens = arguments.integer("max_tokens", 0, -(2**31), 2**31)
+    return Wanted(
+        query,
+        count(arguments, "top_k", TOP_K, MOST),
+        not arguments.flag("no_graph", default=False),
+        max_tokens if max_tokens > 0 else None,
+        _LEVELS[own or state.config.detail],
+        tuple(notes),
+    )
+
+
+# --- what is told and logged ---------------------------------------------------------------------
+
+
+def _entry(served: Served, wanted: Wanted, reading: Reading) -> Entry:
+    body = detail.render(served.chunk, wanted.detail)
+    return Entry(served.chunk, reading.shown(served.chunk.path), body, served.score)
+
+
+def _chunks(state: State, reading: Reading, call: Call) -> int:
+    """How many chunks the index holds that a search found nothing in; 0 if ccc does not say."""
+    with suppress(Failure):
+        return state.session.ccc().status(reading.root, cancel=call.cancel).chunks
+    call.cancel.check()
+    return 0
+
+
+def _event(
+    query_id: str, wanted: Wanted, shown: Page, reading: Reading, started: float
+) -> SearchEvent:
+    files = {entry.chunk.path for entry in shown.entries}
+    return SearchEvent(
+        id=query_id,
+        query=wanted.query,
+        top_k=wanted.top_k,
+        graph_enabled=wanted.widened,
+        embedder=_EMBEDDER,
+        scores=tuple(entry.score for entry in shown.entries),
+        baseline_tokens=sum(reading.tokens(path) for path in files),
+        full_tokens=sum(entry.chunk.tokens for entry in shown.entries),
+        served_tokens=sum(tokens(entry.body) for entry in shown.entries),
+        latency_ms=(time.monotonic() - started) * 1000,
+    )

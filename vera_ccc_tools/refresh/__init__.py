@@ -1,0 +1,1 @@
+"""Is the index as the disk is?"""

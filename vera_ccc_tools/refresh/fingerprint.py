@@ -1,0 +1,360 @@
+"""Does the index still match the disk? Decided from git's answer, without ccc.
+
+A fingerprint covers what ccc would see: HEAD, every changed and untracked file with its size and
+times, the settings, the index database, ccc and its daemon. Tracked files that git calls unchanged
+are vouched for by git, which compares their stat data with its index. Ignored files need no place
+in it: where one changes what ccc sees, the sync writes the settings.
+
+It errs in one direction only. What git cannot vouch for is either looked at here (files marked
+``assume-unchanged`` or ``skip-worktree``, targets of symbolic links, nested repositories) or makes
+the whole answer unknown. One thing is left to git: line ends and other content that a clean filter
+of the user's own normalizes away count as unchanged, as they do for every git command.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vera_ccc_tools.ccc import daemon, project
+from vera_ccc_tools.ccc.client import Ccc
+from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.git.git import Git, Repository, Status
+from vera_ccc_tools.system.process import Cancel
+
+FINE_TICK = 20_000_000
+"""Nanoseconds within which two writes can leave the same time: some ticks of a kernel clock."""
+COARSE_TICK = 2_000_000_000
+"""The same on file systems that keep whole seconds (and FAT, which keeps every other one)."""
+
+_LINUX_COARSE_CLOCK = 5
+"""``CLOCK_REALTIME_COARSE`` (clock_gettime(2)), which Python does not name."""
+
+Signature = tuple[int, ...]
+View = tuple[Repository, Status]
+
+
+class Unknown(Exception):
+    """Whether something changed cannot be told here; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The state of the files of a project.
+
+    Attributes:
+        digest: Equal for equal states.
+        newest: The latest time of change (ns since the epoch) among the files looked at.
+        since: When the look began, by the clock that files are stamped with (see `stamp`).
+        signatures: Of the files looked at, by absolute path; git vouches for the others.
+    """
+
+    digest: bytes
+    newest: int
+    since: int = 0
+    signatures: Mapping[bytes, Signature] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The state of what an index run reads beside the files."""
+
+    settings: Signature
+    global_settings: Signature
+    executable: Signature
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The state of everything but the files that decides what a search finds."""
+
+    inputs: Inputs
+    index: Signature
+    daemon: Signature
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """What was so at the last refresh that went well.
+
+    Attributes:
+        files: Taken before that refresh began, so that whatever was written meanwhile differs.
+        machine: Taken after it ended, since it writes the index and may have started the daemon;
+            what it read was the same before and after.
+        clock: The time of day (ns) when it ended.
+    """
+
+    files: Files
+    machine: Machine
+    clock: int
+
+    def holds(self, files: Files, machine: Machine, clock: int) -> bool:
+        """Whether nothing changed since; never so when the clock ran backwards."""
+        return self.clock <= clock and self.files.digest == files.digest and self.machine == machine
+
+
+def machine_state(root: Path, ccc: Ccc) -> Machine:
+    """Look at the settings, the index, ccc and its daemon; a few ``stat`` calls.
+
+    Raises:
+        Unknown: No daemon is up: one that starts begins with an index run of its own.
+    """
+    if not daemon.is_up(ccc.environ):
+        raise Unknown("no daemon is up")
+    return Machine(
+        inputs=inputs(root, ccc),
+        index=signature(project.index_path(root, ccc.environ)),
+        daemon=(
+            daemon.process_id(ccc.environ) or 0,
+            *signature(project.runtime_directory(ccc.environ) / "daemon.pid"),
+        ),
+    )
+
+
+def inputs(root: Path, ccc: Ccc) -> Inputs:
+    """Look at the settings and at ccc; a few ``stat`` calls."""
+    return Inputs(
+        settings=signature(project.settings_path(root)),
+        global_settings=signature(project.global_settings_path(ccc.environ)),
+        executable=signature(ccc.executable.resolve()),
+    )
+
+
+def signature(path: Path | str | bytes, *, follow: bool = True) -> Signature:
+    """What tells one state of a file from another; nothing for a file that is not there."""
+    try:
+        found = os.stat(path, follow_symlinks=follow)  # noqa: PTH116 - names are bytes here
+    except (OSError, ValueError):
+        return ()
+    return (found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+
+
+class Watch:
+    """Looks at the files of projects, and remembers what an unchanged git index says."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        self._lock = threading.Lock()
+        self._hidden: dict[Path, tuple[Signature, _Hidden]] = {}
+
+    def files(self, views: Sequence[View], cancel: Cancel, since: int = 0) -> Files:
+        """The state of the files that *views*, git's answers of one moment, speak of.
+
+        *since* is when git was asked.
+
+        Raises:
+            Unknown: Something there changes what ccc finds without git seeing it.
+        """
+        looked = _Looked(views, since or stamp())
+        known = {os.fsencode(repository.directory) for repository, _ in views}
+        for repository, status in views:
+            top = os.fsencode(repository.top) + b"/"
+            looked.add(top, *_lines(status.raw))
+            hidden = self._hidden_of(repository, cancel)
+            _check_nested([top + name for name in (*status.untracked, *hidden.gitlinks)], known)
+            for name in _named(status, hidden):
+                looked.file(top + name)
+        return looked.files()
+
+    def untouched(self, views: Sequence[View], files: Files, cancel: Cancel) -> bool:
+        """Whether no file was written since the look that gave *files*, to be written back maybe.
+
+        git calls a file unchanged that was changed and changed back, while ccc may have read it in
+        between. Its times tell.
+        """
+        git = Git.find(self._environ)
+        for repository, status in views:
+            top = os.fsencode(repository.top) + b"/"
+            listed = git.ask(
+                repository.directory, "ls-files", "--full-name", "-z", cancel=cancel
+            ).split(b"\0")
+            names = (*listed, *status.untracked)
+            paths = (top + name for name in names if name and not name.endswith(b"/"))
+            if any(_was_touched(path, files) for path in paths):
+                return False
+        return True
+
+    def _hidden_of(self, repository: Repository, cancel: Cancel) -> _Hidden:
+        state = signature(repository.index)
+        with self._lock:
+            known = self._hidden.get(repository.directory)
+        if state and known is not None and known[0] == state:
+            return known[1]
+        hidden = _ask_hidden(Git.find(self._environ), repository, cancel)
+        with self._lock:
+            self._hidden[repository.directory] = (state, hidden)
+        return hidden
+
+
+def _was_touched(path: bytes, files: Files) -> bool:
+    known = files.signatures.get(path)
+    if known is not None:
+        return signature(path, follow=False) != known
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return False  # not there, as git said of it
+    return max(found.st_ctime_ns, found.st_mtime_ns) >= files.since
+
+
+@dataclass(frozen=True, slots=True)
+class _Hidden:
+    """Entries of a git index whose content ``git status`` does not vouch for.
+
+    Attributes:
+        files: Marked ``assume-unchanged`` or ``skip-worktree``, or symbolic links; relative to
+            the work tree's root.
+        gitlinks: Submodules, whose content git is asked for separately.
+    """
+
+    files: tuple[bytes, ...]
+    gitlinks: tuple[bytes, ...]
+
+
+def _ask_hidden(git: Git, repository: Repository, cancel: Cancel) -> _Hidden:
+    # Tag, mode, object, stage, TAB, path: git-ls-files(1), --stage and -v. A lower-case tag is
+    # assume-unchanged, S is skip-worktree, H everything else.
+    answer = git.ask(
+        repository.directory, "ls-files", "--full-name", "-v", "--stage", "-z", cancel=cancel
+    )
+    files, gitlinks = [], []
+    for record in answer.split(b"\0"):
+        mode = record[2:8]
+        if mode == b"160000":
+            gitlinks.append(record.partition(b"\t")[2] + b"/")
+        elif record[:2] != b"H " or mode == b"120000":
+            files.append(record.partition(b"\t")[2])
+    return _Hidden(tuple(name for name in files if name), tuple(gitlinks))
+
+
+def _named(status: Status, hidden: _Hidden) -> Iterator[bytes]:
+    for record in status.changed:
+        # `1 XY sub mH mI mW hH hI path`, `u XY sub m1 m2 m3 mW h1 h2 h3 path`: git-status(1).
+        yield record.split(b" ", 10 if record.startswith(b"u") else 8)[-1]
+    for name in status.untracked:
+        if not name.endswith(b"/"):
+            yield name
+    for name in status.ignored:
+        if name == b".gitignore" or name.endswith(b"/.gitignore"):
+            yield name  # ccc reads it all the same
+    yield from hidden.files
+
+
+def _check_nested(directories: Iterable[bytes], known: set[bytes]) -> None:
+    for directory in directories:
+        if not directory.endswith(b"/") or directory.rstrip(b"/") in known:
+            continue
+        if os.path.lexists(directory + b".git"):
+            raise Unknown(f"nothing is known of the repository {os.fsdecode(directory)}")
+        if _has_entries(directory):
+            raise Unknown(f"git does not look into {os.fsdecode(directory)}")
+
+
+def _has_entries(directory: bytes) -> bool:
+    try:
+        with os.scandir(directory) as entries:
+            return any(True for _ in entries)
+    except OSError:
+        return False
+
+
+def _lines(raw: bytes) -> Iterator[bytes]:
+    """The records that decide what ccc sees.
+
+    Not those of ignored files: where one changes what ccc sees, the sync writes the settings.
+    """
+    for record in raw.split(b"\0"):
+        if record.startswith((b"# branch.oid", b"1 ", b"2 ", b"u ", b"? ")):
+            yield record
+
+
+class _Looked:
+    """Collects a digest and the newest time."""
+
+    def __init__(self, views: Sequence[View], since: int = 0) -> None:
+        self._digest = hashlib.sha256()
+        self._newest = 0
+        self._since = since
+        self._signatures: dict[bytes, Signature] = {}
+        self._views = views
+
+    def add(self, *parts: bytes) -> None:
+        for part in parts:
+            self._digest.update(len(part).to_bytes(8, "big") + part)
+
+    def file(self, path: bytes) -> None:
+        state = self._signatures[path] = signature(path, follow=False)
+        self.add(path, repr(state).encode())
+        if not state:
+            return
+        self._newest = max(self._newest, state[2], state[3])
+        if stat.S_ISLNK(state[0]):
+            self._link(path)
+
+    def _link(self, path: bytes) -> None:
+        # ccc follows links, git does not.
+        target = os.path.realpath(path)
+        state = signature(target)
+        if state and stat.S_ISDIR(state[0]):
+            if not any(_vouches(repository, status, target) for repository, status in self._views):
+                raise Unknown(f"{os.fsdecode(path)} is a symbolic link to a directory")
+            state = ()
+        self.add(target, repr(state).encode())
+        self._newest = max(self._newest, *state[2:4], 0)
+
+    def files(self) -> Files:
+        return Files(self._digest.digest(), self._newest, self._since, self._signatures)
+
+
+def _vouches(repository: Repository, status: Status, directory: bytes) -> bool:
+    """Whether git sees each change below *directory*: in this work tree, nothing of it ignored."""
+    top = os.fsencode(repository.directory) + b"/"
+    inside = directory + b"/"
+    if not inside.startswith(top):
+        return False
+    inside = inside[len(os.fsencode(repository.top)) + 1 :]
+    names = [*status.ignored, *(name for name in status.untracked if name.endswith(b"/"))]
+    return not any(name.startswith(inside) or inside.startswith(name) for name in names)
+
+
+def settle(files: Files, clock: int, cancel: Cancel) -> None:
+    """Wait until a further write could no longer leave the same times as are in *files*.
+
+    Raises:
+        Unknown: That would take longer than a moment, on a file system with coarse times.
+    """
+    coarse = files.newest % 1_000_000 == 0
+    left = files.newest + (COARSE_TICK if coarse else FINE_TICK) - clock
+    if left <= 0:
+        return
+    if left > FINE_TICK:
+        raise Unknown("files were written at this moment")
+    cancel.wait(left / 1e9)
+    cancel.check()
+
+
+def now() -> int:
+    """The time of day in nanoseconds, the clock that files are stamped with."""
+    return time.time_ns()
+
+
+def stamp() -> int:
+    """A time that no later write can be stamped before, in nanoseconds.
+
+    A kernel stamps files by a clock that stands still for a tick of some milliseconds.
+    """
+    if sys.platform == "linux":
+        return time.clock_gettime_ns(_LINUX_COARSE_CLOCK)
+    return now() - FINE_TICK // 2
+
+
+def explain(error: Unknown | Failure) -> str:
+    """Why a refresh was due, in a few words."""
+    return error.message if isinstance(error, Failure) else str(error)

@@ -1,0 +1,148 @@
+"""Index runs that go on while somebody wants to search: how far they are, and what to tell.
+
+ccc's daemon indexes on whether or not its client waits, and a search that refreshes waits for the
+end of the run. So the run is looked at, and waited for only when it is about to end.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from vera_ccc_tools.ccc import project
+from vera_ccc_tools.ccc.client import Ccc, Status
+from vera_ccc_tools.ccc.replies import Progress
+from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.system import text
+from vera_ccc_tools.system.call import Call
+from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Task
+
+PATIENCE = 1.5
+"""Seconds that a search waits for an index run before it asks how far that is."""
+MOST_PATIENCE = 10.0
+"""Seconds that a search waits for an index run that seems about to end."""
+SOON = 7.0
+"""An index run that should end within this many seconds is waited for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Which project, by which ccc, on whose behalf."""
+
+    ccc: Ccc
+    root: Path
+    call: Call
+    started: float = field(default_factory=time.monotonic)
+
+
+def status_of(target: Target, task: Task[Any] | None = None) -> Status | None:
+    """What the index holds, where ccc tells that before the call is cancelled or *task* ends."""
+    own = Cancel()
+    with ExitStack() as stack:
+        stack.enter_context(target.call.cancel.notifying(own.press))
+        if task is not None:
+            stack.enter_context(task.notifying(own.press))
+        with suppress(Failure):
+            return target.ccc.status(target.root, cancel=own)
+    target.call.cancel.check()
+    return None
+
+
+def failed(errors: int, environ: Mapping[str, str]) -> str:
+    """What to tell of files that an index run failed at."""
+    files = text.counted(errors, "file")
+    return f"{files} could not be indexed; {project.daemon_log_path(environ)} tells why."
+
+
+def is_first(status: Status) -> bool:
+    """Whether the index run that goes on builds the index from nothing."""
+    progress = status.progress
+    if progress is None:
+        return False
+    return progress.unchanged == 0 and progress.reprocessed == 0 and progress.added >= status.files
+
+
+def still_indexing(root: Path, status: Status | None) -> Failure:
+    """Why a search cannot be answered now; ``indexing``."""
+    if status is None:
+        return Failure(
+            "indexing",
+            f"The index of {root} is perhaps being built or checked: ccc's daemon does not say.",
+            "Use rg meanwhile, and search again later. If it stays so, ask the user to run "
+            "`ccc daemon restart` in a terminal.",
+        )
+    done = 0 if status.progress is None else status.progress.done
+    return Failure(
+        "indexing",
+        f"The index of {root} is being built or checked by ccc's daemon: "
+        f"{text.counted(done, 'file')} done so far.",
+        "Use rg meanwhile, and search again later; ccc-status tells when it is ready.",
+    )
+
+
+def renewing(status: Status | None) -> str:
+    """What the caller of a search that did not wait should know."""
+    progress = None if status is None else status.progress
+    done = "" if progress is None else f" ({text.counted(progress.done, 'file')} checked so far)"
+    return (
+        f"The index is being brought up to date{done}; these results are from what it held, and "
+        "may miss the latest edits. Check with rg or read."
+    )
+
+
+class Failures:
+    """Why the last index run of each project failed, which nobody may have waited for."""
+
+    def __init__(self) -> None:
+        self._last: dict[Path, Failure] = {}
+
+    @contextmanager
+    def remembered(self, root: Path, cancel: Cancel) -> Iterator[None]:
+        """Keep the failure of a refresh of *root*; a success forgets the one before."""
+        try:
+            yield
+        except Failure as failure:
+            if not cancel.pressed:
+                self._last[root] = failure
+            raise
+        self._last.pop(root, None)
+
+    def unanswerable(self, root: Path, status: Status | None) -> Failure:
+        """Why there is nothing to search: what ended the last run, where this one has nothing."""
+        failed = self._last.get(root)
+        got_on = status is not None and status.chunks > 0
+        return still_indexing(root, status) if failed is None or got_on else failed
+
+
+def worth_waiting(task: Task[Any], target: Target) -> bool:
+    """Wait for a refresh to end; False when that would take too long."""
+    done_before, asked_before, listed_before = 0, time.monotonic(), 0
+    wait = PATIENCE
+    while not task.wait(wait, target.call.cancel):
+        wait = 1.0 if wait == PATIENCE else 2.0
+        status = status_of(target, task)
+        if status is None or status.progress is None:
+            continue
+        if task.age() > MOST_PATIENCE or is_first(status):
+            return False
+        progress, asked = status.progress, time.monotonic()
+        done = progress.done
+        rate = (done - done_before) / (asked - asked_before)
+        left = max(status.files, progress.listed) - done
+        if done_before and (left > rate * SOON or finds_more(progress, listed_before)):
+            return False
+        done_before, asked_before, listed_before = done, asked, progress.listed
+    return True
+
+
+def finds_more(progress: Progress, listed_before: int) -> bool:
+    """Whether new files are still being found, so that nothing tells how many will come.
+
+    ccc lists files while it indexes; only for those that it had before is the number known.
+    """
+    return progress.listed > listed_before and progress.added * 2 > progress.done

@@ -1,0 +1,1 @@
+"""`vera-ccc init`: the agents, and the edits of their files."""

@@ -1,0 +1,1 @@
+"""ccc's exclusions, kept equal to what git ignores."""

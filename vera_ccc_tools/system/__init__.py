@@ -1,0 +1,1 @@
+"""Processes, pipes, threads, files and text."""

@@ -1,0 +1,24 @@
+"""One call of a tool, as everything below it sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vera_ccc_tools.system.process import Cancel
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a tool: where, how to stop it, and whom to tell how it goes.
+
+    Attributes:
+        cwd: The caller's directory, absolute, resolved, existing.
+        cancel: The call's stop button.
+        progress: Takes a line of text now and then while the call runs.
+    """
+
+    cwd: Path
+    cancel: Cancel = field(default_factory=Cancel)
+    progress: Callable[[str], None] = lambda _text: None

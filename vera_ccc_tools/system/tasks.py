@@ -1,0 +1,80 @@
+"""A function that runs beside its caller and can be stopped."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Generic, TypeVar
+
+from vera_ccc_tools.system.process import Cancel
+
+T = TypeVar("T")
+
+
+class Task(Generic[T]):
+    """A function in a thread of its own, with its own stop button."""
+
+    def __init__(self, run: Callable[[Cancel], T]) -> None:
+        self.cancel = Cancel()
+        self._run = run
+        self._ended = Cancel()
+        self._value: T | None = None
+        self._error: BaseException | None = None
+        self._started = time.monotonic()
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def _work(self) -> None:
+        try:
+            self._value = self._run(self.cancel)
+        except BaseException as error:  # noqa: BLE001 - handed to whoever asks for the result
+            _let_go(error)
+            self._error = error
+        self._ended.press()
+
+    @property
+    def done(self) -> bool:
+        return self._ended.pressed
+
+    def notifying(self, callback: Callable[[], None]) -> AbstractContextManager[None]:
+        """Call *callback* when the function ends inside the block, or did before it."""
+        return self._ended.notifying(callback)
+
+    def age(self) -> float:
+        return time.monotonic() - self._started
+
+    def wait(self, seconds: float | None, cancel: Cancel) -> bool:
+        """Wait for the end, at most *seconds*, and say whether it came."""
+        wake = threading.Event()
+        with self._ended.notifying(wake.set), cancel.notifying(wake.set):
+            wake.wait(None if seconds is None else max(0.0, seconds))
+        cancel.check()
+        return self.done
+
+    def result(self, cancel: Cancel) -> T:
+        """What the function gave; its error is raised here."""
+        self.wait(None, cancel)
+        if self._error is not None:
+            raise self._error
+        return self._value  # type: ignore[return-value]
+
+
+def _let_go(error: BaseException | None) -> None:
+    """Free what the frames hold in which *error* was raised: it may be megabytes of output."""
+    import traceback  # only a failing call pays for it
+
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
+
+
+@contextmanager
+def running(run: Callable[[Cancel], T]) -> Iterator[Task[T]]:
+    """A task that is stopped when the block ends before it."""
+    task = Task(run)
+    try:
+        yield task
+    finally:
+        if not task.done:
+            task.cancel.press()

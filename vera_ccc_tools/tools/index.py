@@ -1,0 +1,326 @@
+"""The tools ``ccc_index`` and ``ccc_init``."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from vera_ccc_tools.ccc import daemon, faults, project
+from vera_ccc_tools.ccc.client import Ccc, Progress, Status
+from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.refresh import index_runs
+from vera_ccc_tools.system.call import Call
+from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.text import counted
+from vera_ccc_tools.tools.answer import Answer
+from vera_ccc_tools.tools.arguments import IndexArguments, InitArguments
+from vera_ccc_tools.tools.session import Session
+
+PROGRESS_PERIOD = 1.0
+"""Seconds between two looks at an index run: ccc prints none on a pipe, so its status is asked."""
+GLANCE = 0.7
+"""Seconds that a last look may take at an index run that has outlasted its deadline."""
+
+
+def index(session: Session, call: Call, arguments: IndexArguments) -> Answer:
+    """Build the index, or bring it up to date.
+
+    A git repository without project settings is initialized at its root first.
+
+    Raises:
+        Failure: When there is no ccc, no project to index, the home directory is the project, or
+            ccc fails.
+    """
+    ccc = session.ccc()
+    root = project.find_root(call.cwd) or _repository(call.cwd)
+    project.check_root(root, call.cwd)
+
+    def run(cancel: Cancel) -> Answer:
+        return _index(session, ccc, root, Call(call.cwd, cancel, call.progress))
+
+    if arguments.background:
+        return _in_background(session, root, "ccc_index", run)
+    return run(call.cancel)
+
+
+def _repository(cwd: Path) -> Path:
+    """The git root to initialize for *cwd*, by ccc's rule: below the home directory."""
+    root = project.find_repository(cwd)
+    if root is None:
+        raise Failure(
+            "not_initialized",
+            f"{cwd} belongs to no ccc project and lies in no git repository.",
+            "Call ccc_init first if this directory is to be indexed.",
+        )
+    return root
+
+
+def _index(session: Session, ccc: Ccc, root: Path, call: Call) -> Answer:
+    started = time.monotonic()
+    created = not project.is_file(project.settings_path(root))
+    is_first = not project.is_indexed(root, session.environ)
+    if created:
+        # Forced, since the root is decided: a parent that is a project does not matter here.
+        ccc.init(root, force=True, model=None, cancel=call.cancel)
+    try:
+        with _reporting(ccc, root, call) as seen:
+            found = session.refresher().index(ccc, root, call)
+    except Failure as failure:
+        if failure.code != "timeout":
+            raise
+        return _outlasted(root, seen.latest or _glance(ccc, root, call), failure)
+    seconds = time.monotonic() - started
+    _check_indexed(root, found.value, ccc)
+    status = replace(found.value, progress=_run(found.value.progress, seen, is_first=is_first))
+    lines = [f"Initialized {root} for ccc."] if created else []
+    lines += [_indexed(root, status, seconds, ccc), *[f"Note: {note}" for note in found.notes]]
+    return Answer("\n".join(lines), _details(root, status, seconds))
+
+
+def _check_indexed(root: Path, status: Status, ccc: Ccc) -> None:
+    """Tell an index run that ended well, as ccc says, and has nothing in the index, as failed."""
+    errors = 0 if status.progress is None else status.progress.errors
+    if errors and not status.files:
+        raise Failure(
+            "nothing_indexed",
+            f"None of {counted(errors, 'file')} of {root} could be indexed; "
+            f"{project.daemon_log_path(ccc.environ)} tells why.",
+            "Call ccc_doctor, which tests the embedding model.",
+        )
+
+
+def _run(progress: Progress | None, seen: _Seen, *, is_first: bool) -> Progress | None:
+    """What this call has changed; None where that is not known.
+
+    ccc counts its own last run only, and a daemon that has just loaded the project has made one
+    before that, which leaves the last nothing to do.
+    """
+    if progress is None or _is_change(progress):
+        return progress
+    if is_first:
+        return replace(progress, added=progress.unchanged, unchanged=0)
+    before = None if seen.latest is None else seen.latest.progress
+    return None if before is not None and _is_change(before) else progress
+
+
+def _is_change(progress: Progress) -> bool:
+    return any((progress.added, progress.reprocessed, progress.deleted))
+
+
+def _indexed(root: Path, status: Status, seconds: float, ccc: Ccc) -> str:
+    held = f"{counted(status.files, 'file')}, {counted(status.chunks, 'chunk')}"
+    lines = [f"Indexed {root}: {held} ({seconds:.1f} s)."]
+    if status.progress is not None:
+        lines.append(f"This run: {_changes(status.progress)}.{_blank(status)}")
+        if status.progress.errors:
+            lines.append(index_runs.failed(status.progress.errors, ccc.environ))
+    if status.languages:
+        chunks = ", ".join(f"{name} {count:,}" for name, count in status.languages)
+        lines.append(f"Chunks by language: {chunks}.")
+    return "\n".join(lines)
+
+
+def _blank(status: Status) -> str:
+    """Why the index holds fewer files than the run went through: these have no chunks."""
+    run = status.progress
+    if run is None or run.errors or run.done <= status.files:
+        return ""
+    count = run.done - status.files
+    they = "it is" if count == 1 else "they are"
+    verb = "holds" if count == 1 else "hold"
+    return f" {counted(count, 'file')} {verb} nothing to index: {they} empty, or no text."
+
+
+def _changes(progress: Progress) -> str:
+    parts = [
+        (progress.added, "added"),
+        (progress.reprocessed, "changed"),
+        (progress.deleted, "deleted"),
+        (progress.unchanged, "unchanged"),
+    ]
+    return ", ".join(f"{count:,} {word}" for count, word in parts if count) or "no files"
+
+
+def _details(root: Path, status: Status, seconds: float) -> dict[str, Any]:
+    return {
+        "root": str(root),
+        "files": status.files,
+        "chunks": status.chunks,
+        "languages": dict(status.languages),
+        "changes": None if status.progress is None else asdict(status.progress),
+        "elapsed_ms": {"total": round(seconds * 1000, 1)},
+    }
+
+
+def _outlasted(root: Path, status: Status | None, failure: Failure) -> Answer:
+    """Tell of an index run that outlasts its client: the daemon goes on with it."""
+    if status is None:
+        raise failure
+    if status.progress is None:
+        text = f"{failure.message} The index is there now: call ccc_search."
+        return Answer(text, {"root": str(root), "indexing": False})
+    done = status.progress.done
+    text = (
+        f"Indexing {root} goes on in ccc's daemon: {counted(done, 'file')} done so far. "
+        f"{failure.message} Look again later: ccc-status tells when it is done. Use rg meanwhile."
+    )
+    return Answer(text, {"root": str(root), "indexing": True, "files_done": done})
+
+
+def _glance(ccc: Ccc, root: Path, call: Call) -> Status | None:
+    """What the index holds, where ccc tells it at once."""
+    hasty = Cancel()
+    timer = threading.Timer(GLANCE, hasty.press)
+    timer.start()
+    try:
+        with call.cancel.notifying(hasty.press), suppress(Failure):
+            return ccc.status(root, cancel=hasty)
+    finally:
+        timer.cancel()
+    call.cancel.check()
+    return None
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What was last seen of an index run; None when ccc did not tell."""
+
+    latest: Status | None = None
+
+
+@contextmanager
+def _reporting(ccc: Ccc, root: Path, call: Call) -> Iterator[_Seen]:
+    """Tell the caller now and then how an index run goes, while the block runs it."""
+    stop, seen = Cancel(), _Seen()
+    thread = threading.Thread(target=_report, args=(ccc, root, call, stop, seen), daemon=True)
+    thread.start()
+    try:
+        yield seen
+    finally:
+        stop.press()
+        thread.join()
+
+
+def _report(ccc: Ccc, root: Path, call: Call, stop: Cancel, seen: _Seen) -> None:
+    started, begun = time.monotonic(), False
+    call.progress(_progress(None, 0.0))
+    while not stop.wait(PROGRESS_PERIOD):
+        progress = None
+        if daemon.is_up(ccc.environ):  # asking another one would start a second
+            try:
+                seen.latest = ccc.status(root, cancel=stop)
+                progress = seen.latest.progress
+            except Failure:
+                seen.latest = seen.latest if stop.pressed else None
+        begun = begun or progress is not None
+        if progress is not None or not begun:
+            call.progress(_progress(progress, time.monotonic() - started))
+
+
+def _progress(progress: Progress | None, seconds: float) -> str:
+    if progress is None or not progress.done:
+        return f"Indexing: no file is done yet (the model is loaded first), {seconds:.0f} s"
+    done = counted(progress.done, "file")
+    rate = progress.done / seconds
+    pace = f"{rate:.{0 if rate >= 10 else 1}f} files/s"
+    return f"Indexing: {done} done ({_changes(progress)}), {pace}, {seconds:.0f} s"
+
+
+def init(session: Session, call: Call, arguments: InitArguments) -> Answer:
+    """Make the caller's directory a ccc project.
+
+    Raises:
+        Failure: When there is no ccc, the directory lies inside a project or repository and
+            *force* is not given, or ccc fails.
+    """
+    ccc = session.ccc()
+    root = call.cwd
+    _check_home(root)
+    if not arguments.force:
+        _check_parents(root)
+
+    def run(cancel: Cancel) -> Answer:
+        return _init(session, ccc, Call(root, cancel, call.progress), arguments)
+
+    if arguments.background:
+        return _in_background(session, root, "ccc_init", run)
+    answer = run(call.cancel)
+    notes = session.sync(root, call, always=True).notes
+    text = "\n".join([answer.text, *[f"Note: {note}" for note in notes]])
+    return Answer(text, answer.details, answer.failed)
+
+
+def _check_home(cwd: Path) -> None:
+    if project.holds_home(cwd) and not project.is_file(project.settings_path(cwd)):
+        raise Failure(
+            "home_directory",
+            f"{cwd} is or holds the home directory: all of it would be indexed.",
+            "Call ccc_init in the directory of a project. If that is wanted, ask the user to run "
+            "`ccc init` and `ccc index` by hand.",
+        )
+
+
+def _check_parents(cwd: Path) -> None:
+    if project.is_file(project.settings_path(cwd)):
+        return
+    above = project.find_root(cwd)
+    if above is not None:
+        project.check_root(above, cwd)
+        raise Failure(
+            "parent_project",
+            f"{cwd} lies inside the ccc project {above}, and is searched with it.",
+            "Use ccc_search and ccc_index as they are, or call ccc_init with `force` "
+            "to make a project of this directory alone.",
+        )
+    repository = project.find_repository(cwd)
+    if repository not in (None, cwd):
+        raise Failure(
+            "parent_project",
+            f"{cwd} lies inside the git repository {repository}.",
+            "Call ccc_index, which initializes that repository and indexes it as a whole, or "
+            "call ccc_init with `force` to make a project of this directory alone.",
+        )
+
+
+def _init(session: Session, ccc: Ccc, call: Call, arguments: InitArguments) -> Answer:
+    existed = project.is_file(project.settings_path(call.cwd))
+    said = ccc.init(
+        call.cwd, force=arguments.force, model=arguments.litellm_model, cancel=call.cancel
+    )
+    done = f"{call.cwd} is a ccc project already." if existed else f"Initialized {call.cwd}."
+    following = (
+        "Its index exists: call ccc_search."
+        if project.is_indexed(call.cwd, session.environ)
+        else "Call ccc_index to build the index."
+    )
+    details = {"root": str(call.cwd), "created": not existed}
+    if "[FAIL]" in said:
+        return Answer(_model_failed(done, said, session), details, failed=True)
+    return Answer(f"{done} {following}", details)
+
+
+def _model_failed(done: str, said: str, session: Session) -> str:
+    """What to tell when ccc has stored a model that it cannot use; it takes no other one then."""
+    path = project.global_settings_path(session.environ)
+    known = faults.recognise(said)
+    cause = known.message if known else "ccc could not use the embedding model that it was given."
+    return (
+        f"{done} But {cause}\nAsk the user to correct {path} (the model, or its key in `envs`), "
+        f"then call ccc_doctor, which tests the model.\n\n{said}"
+    )
+
+
+def _in_background(session: Session, root: Path, tool: str, run: Any) -> Answer:
+    job = session.start(root, tool, run)
+    if job.tool != tool or time.monotonic() - job.started > 1.0:
+        seconds = time.monotonic() - job.started
+        text = f"{job.tool} already runs in the background for {root}, since {seconds:.0f} s."
+    else:
+        text = f"{tool} runs in the background for {root}."
+    text += " The ccc-status section of the next turn tells how it goes; use rg meanwhile."
+    return Answer(text, {"root": str(root), "background": True})

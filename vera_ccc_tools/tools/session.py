@@ -1,0 +1,212 @@
+"""What one worker, or one command, remembers between calls: syncs and background commands."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vera_ccc_tools.ccc import project
+from vera_ccc_tools.ccc.client import Ccc
+from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.sync.report import Synced, summary
+from vera_ccc_tools.system.call import Call
+from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.tools.answer import Answer
+
+if TYPE_CHECKING:
+    from vera_ccc_tools.gitignore_sync import Syncer
+    from vera_ccc_tools.refresh.refresher import Refresher
+
+__all__ = ["SYNC_SWITCH", "Answer", "Call", "Job", "Session"]
+
+SYNC_SWITCH = "VERA_CCC_GITIGNORE_SYNC"
+OFF = {"0", "false", "no", "off"}
+END_SECONDS = 5.0
+"""Seconds that all background commands together may take to end."""
+
+
+@dataclass(slots=True)
+class Job:
+    """A command in the background, and in the end its outcome.
+
+    Attributes:
+        tool: The tool that started it.
+        cancel: Its stop button.
+        started: When, in monotonic time.
+        outcome: Its answer or failure; None while it runs.
+    """
+
+    tool: str
+    cancel: Cancel = field(default_factory=Cancel)
+    started: float = field(default_factory=time.monotonic)
+    outcome: Answer | Failure | None = None
+
+    @property
+    def running(self) -> bool:
+        return self.outcome is None
+
+    def line(self) -> str:
+        """How it goes or ended, in one line."""
+        if self.outcome is None:
+            return f"{self.tool} is running in the background."
+        if isinstance(self.outcome, Failure):
+            return f"{self.tool} in the background failed: {' '.join(str(self.outcome).split())}"
+        if self.outcome.failed:
+            return f"{self.tool} in the background failed: {self.outcome.text.splitlines()[0]}"
+        return f"{self.tool} in the background is done."
+
+
+class Session:
+    """The state behind the tools. Its methods may be called from any thread."""
+
+    def __init__(self, environ: Mapping[str, str] | None = None) -> None:
+        self.environ = dict(os.environ if environ is None else environ)
+        self._lock = threading.Lock()
+        self._syncer: Syncer | None = None
+        self._refresher: Refresher | None = None
+        self._synced: set[Path] = set()
+        self._jobs: dict[Path, Job] = {}
+        self._threads: list[threading.Thread] = []
+
+    def ccc(self) -> Ccc:
+        """The installed ccc, looked for anew so that an install or upgrade is seen.
+
+        Raises:
+            Failure: ``ccc_missing``.
+        """
+        return Ccc.locate(self.environ)
+
+    def indexed_root(self, cwd: Path) -> Path:
+        """The root of the project around *cwd*, which has an index.
+
+        Raises:
+            Failure: ``not_initialized``, ``not_indexed`` or ``home_project``.
+        """
+        root = project.find_root(cwd)
+        if root is None:
+            repository = project.find_repository(cwd)
+            how = f"Call ccc_index, which initializes and indexes {repository}."
+            if repository is None:
+                how = "Call ccc_init, then ccc_index, if this directory is to be indexed."
+            raise Failure(
+                "not_initialized",
+                f"{cwd} belongs to no ccc project.",
+                f"{how} Use rg meanwhile.",
+            )
+        if not project.is_indexed(root, self.environ):
+            project.check_root(root, cwd)
+            raise Failure(
+                "not_indexed",
+                f"The project {root} has no index yet.",
+                "Call ccc_index to build it; use rg meanwhile.",
+            )
+        return root
+
+    @property
+    def sync_is_off(self) -> bool:
+        """Whether the user has turned the sync off."""
+        return self.environ.get(SYNC_SWITCH, "").strip().lower() in OFF
+
+    def sync(self, root: Path, call: Call, *, always: bool) -> Synced:
+        """Keep ccc's exclusions equal to what git ignores.
+
+        Not *always* means: only when this session has not done so yet, since the first ccc
+        command for a project may start an index run by itself. A sync that fails is told in a
+        note: the call that it comes before can still be answered.
+        """
+        if self.sync_is_off:
+            return Synced(unknown="the sync is turned off")
+        with self._lock:
+            if root in self._synced and not always:
+                return Synced(unknown="the sync was not due")
+        try:
+            report = self.syncer().sync(root, cancel=call.cancel)
+        except Failure as failure:
+            call.cancel.check()
+            note = f"The ignore rules could not be brought up to date: {failure.message}"
+            return Synced((note,), unknown=failure.message)
+        with self._lock:
+            self._synced.add(root)
+        return summary(report)
+
+    def foresee(self, root: Path, call: Call) -> Synced:
+        """What a sync would rest on and come to; nothing is written."""
+        if self.sync_is_off:
+            return Synced(unknown="the sync is turned off")
+        try:
+            return summary(self.syncer().sync(root, cancel=call.cancel, dry_run=True))
+        except Failure as failure:
+            call.cancel.check()
+            return Synced(unknown=failure.message)
+
+    def syncer(self) -> Syncer:
+        """The one `Syncer` of this session."""
+        from vera_ccc_tools.gitignore_sync import Syncer
+
+        with self._lock:
+            if self._syncer is None:
+                self._syncer = Syncer()
+            return self._syncer
+
+    def refresher(self) -> Refresher:
+        """The one `Refresher` of this session."""
+        from vera_ccc_tools.refresh.refresher import Refresher
+
+        with self._lock:
+            if self._refresher is None:
+                self._refresher = Refresher(self)
+            return self._refresher
+
+    def job(self, root: Path) -> Job | None:
+        """The background command of the project at *root*: the one that runs, or ran last."""
+        with self._lock:
+            return self._jobs.get(root)
+
+    def running_job(self, root: Path) -> str:
+        """How the background command of *root* goes that runs now; empty where none does."""
+        job = self.job(root)
+        return job.line() if job is not None and job.running else ""
+
+    def start(self, root: Path, tool: str, run: Callable[[Cancel], Answer]) -> Job:
+        """Run *run* in the background, unless a background command of *root* runs already."""
+        with self._lock:
+            current = self._jobs.get(root)
+            if current is not None and current.running:
+                return current
+            job = self._jobs[root] = Job(tool)
+            thread = threading.Thread(target=_run_job, args=(job, run), daemon=True)
+            self._threads.append(thread)
+        thread.start()
+        return job
+
+    def finish(self) -> list[str]:
+        """Wait for what runs in the background; say of each how it ended."""
+        for thread in list(self._threads):
+            thread.join()
+        return [job.line() for job in self._jobs.values()]
+
+    def close(self) -> None:
+        """End what runs in the background."""
+        with self._lock:
+            jobs, threads = list(self._jobs.values()), list(self._threads)
+        for job in jobs:
+            job.cancel.press()
+        if self._refresher is not None:
+            self._refresher.close()
+        until = time.monotonic() + END_SECONDS
+        for thread in threads:
+            thread.join(max(0.0, until - time.monotonic()))
+
+
+def _run_job(job: Job, run: Callable[[Cancel], Answer]) -> None:
+    try:
+        job.outcome = run(job.cancel)
+    except Failure as failure:
+        job.outcome = failure
+    except Exception as error:  # noqa: BLE001 - a bug must end the job, not leave it running
+        job.outcome = Failure("internal", f"{job.tool} failed by a bug of its own: {error!r}")

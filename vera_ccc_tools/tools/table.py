@@ -1,0 +1,269 @@
+"""The table of the four tools: what Pi registers, what the README shows, what the worker runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from vera_ccc_tools.errors import Failure, InvalidArgument, shorten
+from vera_ccc_tools.system import text
+from vera_ccc_tools.system.call import Call
+from vera_ccc_tools.tools import arguments, doctor, index, search
+from vera_ccc_tools.tools.answer import Answer
+from vera_ccc_tools.tools.session import Session
+
+Run = Callable[[Session, Call, Mapping[str, Any]], Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool.
+
+    Attributes:
+        name: What a model calls it.
+        label: What a person sees.
+        description: For the model: what it does, when to use it, and when not.
+        snippet: One line for the system prompt's list of tools; does not repeat the name.
+        guidelines: Rules for the system prompt; each names its tool.
+        schema: JSON Schema of the arguments.
+        run: Does it.
+    """
+
+    name: str
+    label: str
+    description: str
+    snippet: str
+    guidelines: tuple[str, ...]
+    schema: Mapping[str, Any]
+    run: Run
+
+    def to_json(self) -> dict[str, Any]:
+        """The tool as `tools/list` and ``extension/tools.json`` show it."""
+        return {
+            "name": self.name,
+            "label": self.label,
+            "description": self.description,
+            "promptSnippet": self.snippet,
+            "promptGuidelines": list(self.guidelines),
+            "inputSchema": self.schema,
+        }
+
+
+def _schema(properties: dict[str, Any], required: tuple[str, ...] = ()) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def _flag(description: str, *, default: bool) -> dict[str, Any]:
+    return {"type": "boolean", "default": default, "description": description}
+
+
+TOOLS = (
+    Tool(
+        name="ccc_search",
+        label="Semantic code search",
+        description=(
+            "Search the project's code by meaning, across all files. Describe behaviour or intent "
+            '("where are uploads retried", "parse the config file"), not only names. Gives the '
+            "best chunks as `path:start-end [language] score` and their lines verbatim; paths are "
+            "relative to the working directory, ready for read. The index is brought up to date "
+            "first. For exact text or a known symbol use rg, for file names fd, for a known file "
+            "read. Output: at most 50 KB or 2000 lines, whole results only; what is left out is "
+            "named with the offset to go on with."
+        ),
+        snippet="Search code by meaning: find where and how something is done",
+        guidelines=(
+            (
+                "Use ccc_search first for questions such as where or how something is done, when "
+                "the exact words in the code are unknown; use rg for exact text, fd for file "
+                "names and read for known files."
+            ),
+            (
+                "Narrow ccc_search with path and languages, and go on with offset, rather than "
+                "repeating the same query."
+            ),
+        ),
+        schema=_schema(
+            {
+                "query": {
+                    "type": "string",
+                    "description": "What the code does, in plain words; any natural language.",
+                },
+                "limit": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": arguments.MAX_LIMIT,
+                    "default": 5,
+                    "description": "How many results to give.",
+                },
+                "offset": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "default": 0,
+                    "description": "How many of the best results to pass over, for paging.",
+                },
+                "languages": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "default": [],
+                    "description": "Only these languages, such as python or ts; none means all.",
+                },
+                "path": {
+                    "type": "string",
+                    "description": (
+                        "Only below this directory, or files that match this gitignore-style "
+                        "glob, such as src, src/**/*.py or {lib,test}/*.rb; relative to the "
+                        "working directory."
+                    ),
+                },
+                "refresh_index": _flag(
+                    "Bring the index up to date first; false searches it as it is.", default=True
+                ),
+                "rank": {
+                    "type": "string",
+                    "enum": list(arguments.RANKS),
+                    "default": arguments.RANKS[0],
+                    "description": (
+                        "best weighs words, names and kinds of files beside the meaning; ccc "
+                        "leaves the order by meaning alone."
+                    ),
+                },
+            },
+            required=("query",),
+        ),
+        run=lambda session, call, given: search.search(
+            session, call, arguments.search_arguments(given)
+        ),
+    ),
+    Tool(
+        name="ccc_index",
+        label="Build the code index",
+        description=(
+            "Build the index that ccc_search needs, or bring it up to date. Initializes the git "
+            "repository for ccc first where that has not been done. ccc_search refreshes the "
+            "index by itself, so this is needed once in a project, and after large changes only "
+            "to have the wait at a chosen time. With background it answers at once, and the "
+            "ccc-status section tells how it goes."
+        ),
+        snippet="Build or refresh the semantic index of this project",
+        guidelines=(
+            (
+                "Call ccc_index once when ccc-status says that there is no index; with background "
+                "in a large repository, using rg until it is done."
+            ),
+        ),
+        schema=_schema(
+            {"background": _flag("Answer at once and index in the background.", default=False)}
+        ),
+        run=lambda session, call, given: index.index(
+            session, call, arguments.index_arguments(given)
+        ),
+    ),
+    Tool(
+        name="ccc_init",
+        label="Initialize for code search",
+        description=(
+            "Make the working directory a ccc project: writes .cocoindex_code/settings.yml and "
+            "adds that directory to .gitignore. In a git repository ccc_index does it as well. "
+            "The first time on a machine it needs the user's choice of an embedding model."
+        ),
+        snippet="Set this directory up for semantic code search",
+        guidelines=(
+            (
+                "Call ccc_init only to make a project of a directory that ccc_index would not "
+                "choose, or to set the embedding model, which the user must name."
+            ),
+        ),
+        schema=_schema(
+            {
+                "force": _flag(
+                    "Make a project of this directory although one lies above it.", default=False
+                ),
+                "litellm_model": {
+                    "type": "string",
+                    "description": (
+                        "The embedding model by its LiteLLM name, such as "
+                        "ollama/nomic-embed-text; only where none has been chosen yet."
+                    ),
+                },
+                "background": _flag("Answer at once.", default=False),
+            }
+        ),
+        run=lambda session, call, given: index.init(session, call, arguments.init_arguments(given)),
+    ),
+    Tool(
+        name="ccc_doctor",
+        label="Diagnose code search",
+        description=(
+            "Find out why semantic search does not work: checks ccc, its Python, git, the "
+            "settings, the project, the ignore rules, the daemon and the embedding model, and "
+            "says what to do about the first problem."
+        ),
+        snippet="Find out why semantic search does not work",
+        guidelines=(
+            (
+                "Call ccc_doctor when ccc_search or ccc_index fails and the message does not say "
+                "what to do."
+            ),
+        ),
+        schema=_schema({"verbose": _flag("Give full tracebacks of failed checks.", default=False)}),
+        run=lambda session, call, given: doctor.doctor(
+            session, call, arguments.doctor_arguments(given)
+        ),
+    ),
+)
+
+
+def listing() -> dict[str, Any]:
+    """The result of `tools/list`."""
+    return {"tools": [tool.to_json() for tool in TOOLS]}
+
+
+def call_tool(session: Session, name: str, given: object, call: Call) -> dict[str, Any]:
+    """Run a tool; the result of `tools/call`, failures that a user can meet included.
+
+    Raises:
+        Failure: ``cancelled`` only.
+    """
+    call.cancel.check()
+    try:
+        answer = _tool(name).run(session, call, _object(given))
+    except Failure as failure:
+        call.cancel.check()
+        return failed(failure)
+    return _result(answer)
+
+
+def failed(failure: Failure) -> dict[str, Any]:
+    """A failure as the result of `tools/call`."""
+    return _result(Answer(str(failure), {"code": failure.code}, failed=True))
+
+
+def _tool(name: str) -> Tool:
+    for tool in TOOLS:
+        if tool.name == name:
+            return tool
+    names = ", ".join(tool.name for tool in TOOLS)
+    raise InvalidArgument(f"There is no tool {shorten(name)}.", f"The tools are: {names}.")
+
+
+def _object(given: object) -> Mapping[str, Any]:
+    if given is None:
+        return {}
+    if not isinstance(given, dict):
+        raise InvalidArgument(f"The arguments are {shorten(given)}; they have to be an object.")
+    return given
+
+
+def _result(answer: Answer) -> dict[str, Any]:
+    return {
+        # A directory's name, which a message quotes, may hold what a file's content may.
+        "content": [{"type": "text", "text": text.fit(text.clean(answer.text))}],
+        "isError": answer.failed,
+        "details": dict(answer.details),
+    }

@@ -1,0 +1,1 @@
+"""The log of searches and what is read from it."""
