@@ -1,4 +1,4 @@
-"""``python -m vera_ccc_tools VERB``, and the console script ``vera-ccc``; see `command_line.py`."""
+"""``python -m vera_ccc_tools VERB``, and the console script ``vera-ccc``; see `cli/main.py`."""
 
 from __future__ import annotations
 

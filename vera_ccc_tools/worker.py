@@ -7,7 +7,7 @@ method         params                     result
 `tools/call`   name, arguments, cwd       ``content``, ``isError``, ``details``
 `status`       cwd                        ``text``, for a model: see `status`
 `overview`     cwd                        for a person's eyes: see `overview.to_json`
-`sync`         cwd, dry_run (false)       ``text``, ``report``: see `sync_report.Report`; with
+`sync`         cwd, dry_run (false)       ``text``, ``report``: see `sync.report.Report`; with
                                           dry_run, the rule behind each entry as well
 `cancel`       id (a notification)        that request answers with the error -32800
 `progress`     id, text                   a notification from the worker

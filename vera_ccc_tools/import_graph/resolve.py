@@ -22,7 +22,7 @@ class Resolved(NamedTuple):
 
     Attributes:
         targets: Files of the project, sorted, without the file itself.
-        keys: What it was resolved with, see `filetree`.
+        keys: What it was resolved with, see `files`.
     """
 
     targets: tuple[str, ...]

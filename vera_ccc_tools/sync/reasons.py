@@ -68,7 +68,7 @@ def _ignored(parts: Collection[Part]) -> Iterator[_Ignored]:
 
 
 def _own_forms(path: str) -> Iterator[str]:
-    """The entries that `gitignore_plan` makes of one ignored path alone."""
+    """The entries that `plan` makes of one ignored path alone."""
     if not path:
         yield "**"
         return
@@ -79,7 +79,7 @@ def _own_forms(path: str) -> Iterator[str]:
 
 
 def _shared_forms(path: str) -> Iterator[str]:
-    """The entries that `gitignore_plan` makes of many ignored paths, of which this may be one."""
+    """The entries that `plan` makes of many ignored paths, of which this may be one."""
     names = path.rstrip("/").split("/")
     for written in _escaped(names[-1]):
         yield f"**/{written}/**" if path.endswith("/") else f"**/{written}"
