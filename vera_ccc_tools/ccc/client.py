@@ -11,15 +11,14 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from vera_ccc_tools.ccc import daemon, faults, project, replies
-from vera_ccc_tools.ccc.redaction import redact
 from vera_ccc_tools.ccc.replies import Diagnosis, Hit, Progress, Status
 from vera_ccc_tools.errors import Failure, shorten
-from vera_ccc_tools.system import pipes, process
+from vera_ccc_tools.system import files, pipes, process, secrets
 from vera_ccc_tools.system.pipes import Output
 from vera_ccc_tools.system.text import clean
 
@@ -32,6 +31,8 @@ LEAST = 0.5
 _WITHOUT_DAEMON = {"version", "init"}
 _SMALL = 1024 * 1024
 """Bytes of output that any command but a search may give."""
+_SETTINGS_LIMIT = 256 * 1024
+"""Bytes of the user's settings that are looked through for keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +253,8 @@ class Ccc:
 
     def _said(self, text: str) -> str:
         """What ccc printed, as it may be told: clean, and without the user's keys."""
-        return redact(replies.without_log(clean(text)), self.environ)
+        keys = secrets.own_keys(_global_settings(self.environ), self.environ)
+        return secrets.mask(replies.without_log(clean(text)), keys)
 
     def _with_last_words(self, failure: Failure) -> Failure:
         if failure.code not in ("daemon_lost", "daemon_failed"):
@@ -388,3 +390,10 @@ def _text(stream: Output) -> str:
 def _end(stream: Output) -> str:
     """The last words of a stream, among which a failing command gives its cause."""
     return (stream.tail or stream.head[-pipes.TAIL_LIMIT :]).decode("utf-8", "replace")
+
+
+def _global_settings(environ: Mapping[str, str]) -> str:
+    """The text of the user's settings, as far as it can be read."""
+    with suppress(OSError), files.opened(project.global_settings_path(environ)) as file:
+        return file.read(_SETTINGS_LIMIT).decode("utf-8", "replace")
+    return ""

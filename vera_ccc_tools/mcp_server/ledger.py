@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from vera_ccc_tools.errors import InvalidArgument, shorten
 from vera_ccc_tools.memory.decisions import one_line
-from vera_ccc_tools.memory.secrets import redact
+from vera_ccc_tools.system.secrets import redact
 
 SCOPES = {
     "all": ("files", "chunks", "queries", "decisions"),

@@ -1,1 +1,1 @@
-"""Decisions, recall, the journal and the masking of secrets."""
+"""Decisions, recall and the journal."""

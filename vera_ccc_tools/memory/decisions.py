@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from vera_ccc_tools.memory.journal import DIRECTORY, Journal, timestamp
-from vera_ccc_tools.memory.secrets import redact
+from vera_ccc_tools.system.secrets import redact
 
 NAME = "memory.jsonl"
 # The contract's white space: no vertical tab, nothing beyond ASCII.

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.memory.journal import DIRECTORY, Entries, Journal, timestamp
-from vera_ccc_tools.memory.secrets import redact
+from vera_ccc_tools.system.secrets import redact
 
 NAME = "metrics.jsonl"
 SCHEMA = "cce.metrics/v1"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from helpers import ROOT, SECONDS
-from vera_ccc_tools.memory.secrets import redact
+from vera_ccc_tools.system.secrets import redact
 
 WORD = "0123456789abcdefghijklmnopqrstuvwxyz0123456789"
 PEM = "-----{} RSA PRIVATE KEY-----"
@@ -166,7 +166,7 @@ HOSTILE = [
 ]  # fmt: skip
 REDACT = """
 import ast, sys
-from vera_ccc_tools.memory.secrets import redact
+from vera_ccc_tools.system.secrets import redact
 for piece in ast.literal_eval(sys.argv[1]):
     redact(piece * (500_000 // len(piece)) + "!")
     redact("token='" + piece * (500_000 // len(piece)))

@@ -1,8 +1,9 @@
-"""Take secrets out of a text before it is kept.
+"""Take secrets out of a text, by two rules: `redact` knows them by their form, `mask` by value.
 
-The kinds are those of the engine's contract, and four that it misses (``sk-proj-``,
-``github_pat_``, ``glpat-``, ``sk_test_``). Unlike `vera_ccc_tools.ccc.redaction`, which masks the
-keys that this user has, this knows a secret by its form alone.
+The forms are those of the MCP contract and four that it misses (``sk-proj-``, ``github_pat_``,
+``glpat-``, ``sk_test_``). The values are the keys that this user has: ccc's global settings hold
+some, and what ccc prints may quote them (a YAML error shows the line that it cannot read, an
+embedding service the key that it refuses).
 
 No pattern goes twice over the same text: what could begin at every character begins only where a
 run does, and a quantifier is possessive or has nothing behind it that could fail. Only those of
@@ -13,7 +14,7 @@ possessive groups wrongly (CPython gh-100061, gh-106052).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 _WORD = "[A-Za-z0-9_-]"
 
@@ -58,6 +59,7 @@ _ASSIGNED = re.compile(
     re.VERBOSE,
 )
 _SHORTEST = 8
+"""Characters below which a value is no secret: ``none`` must stay readable."""
 _PLACEHOLDER = re.compile(
     r"(?:your|my-|the-|example|changeme|placeholder|dummy|test|sample|xxx).*"
     r"|<.*>|\$\{.*\}|\{\{.*\}\}|\[REDACTED:[A-Z_]+\]|(.)\1*",
@@ -109,3 +111,38 @@ def _private_keys(text: str) -> Iterator[tuple[int, int]]:
         lines = _PEM_LINES.match(text, marker.end())
         if lines and lines[0]:
             yield marker.start(), lines.end()
+
+
+# --- by value ------------------------------------------------------------------------------------
+
+MASK = "***"
+_KEY_NAME = r"[\w.-]*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)[\w.-]*"
+_IS_KEY_NAME = re.compile(_KEY_NAME, re.IGNORECASE)
+# Not read as YAML: it is just the broken file that is quoted.
+_KEY_IN_SETTINGS = re.compile(
+    rf"""{_KEY_NAME}["']?\s*[:=]\s*(?:"([^"\n]+)|'([^'\n]+)|([^\s"',}}]+))""", re.IGNORECASE
+)
+_IN_ADDRESS = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
+
+
+def own_keys(settings: str, environ: Mapping[str, str]) -> set[str]:
+    """The values in the text of *settings* and in *environ* that are keys or passwords."""
+    found = [each for groups in _KEY_IN_SETTINGS.findall(settings) for each in groups]
+    found += _IN_ADDRESS.findall(settings)
+    found += [value for name, value in environ.items() if _IS_KEY_NAME.fullmatch(name)]
+    # A path or an address says where to look, and is none itself.
+    return {each for each in found if len(each) >= _SHORTEST and not re.match(r"/|\w+://", each)}
+
+
+def mask(text: str, keys: Iterable[str]) -> str:
+    """Mask every run of *text* that is made of pieces of *keys*: quotes are often cut short."""
+    pieces = {key[at : at + _SHORTEST] for key in keys for at in range(len(key) - _SHORTEST + 1)}
+    if not pieces:
+        return text
+    kept: list[str] = []
+    end = 0
+    for match in re.finditer(f"(?={'|'.join(map(re.escape, pieces))})", text):
+        if not kept or match.start() > end:
+            kept += [text[end : match.start()], MASK]
+        end = match.start() + _SHORTEST
+    return "".join([*kept, text[end:]])
