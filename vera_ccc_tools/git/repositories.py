@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from pathlib import Path
 from vera_ccc_tools.ccc.project import DIRECTORY, find_git_root
 from vera_ccc_tools.errors import Failure, shorten
 from vera_ccc_tools.git.git import Git, GitFailed, NotAWorkTree, Repository, Status, Tracked
+from vera_ccc_tools.system.files import Identity, identity
 from vera_ccc_tools.system.process import Cancel
 
 _OWN = os.fsencode(DIRECTORY) + b"/"
@@ -52,7 +54,7 @@ class Part:
     at: bytes
     repository: Repository
     status: Status
-    index: tuple[int, ...]
+    index: Identity | None
     tracked: Tracked | None = None
     tracked_digest: bytes = b""
     submodules: tuple[bytes, ...] = ()
@@ -219,20 +221,10 @@ def tracked_files(survey: Survey, surveyor: Surveyor, cancel: Cancel | None) -> 
         part.tracked = None
 
 
-def identity(path: Path) -> tuple[int, ...]:
-    """What changes when a file is replaced or written; empty where it is not there."""
-    try:
-        found = path.stat()
-    except OSError:
-        return ()
-    return (found.st_mtime_ns, found.st_size, found.st_ino)
-
-
-def _kind(marker: Path) -> tuple[int, ...]:
+def _kind(marker: Path) -> Identity | int | None:
     """What tells one ``.git`` from another; a directory's times change with every git command."""
-    if marker.is_dir():
-        return (marker.stat().st_ino,)
-    return identity(marker)
+    found = identity(marker)
+    return found.inode if found is not None and stat.S_ISDIR(found.mode) else found
 
 
 def _repositories_below(root: Path) -> Iterator[bytes]:

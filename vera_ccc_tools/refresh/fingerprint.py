@@ -27,6 +27,7 @@ from vera_ccc_tools.ccc import daemon, project
 from vera_ccc_tools.ccc.client import Ccc
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.git.git import Git, Repository, Status
+from vera_ccc_tools.system.files import Identity, identity
 from vera_ccc_tools.system.process import Cancel
 
 FINE_TICK = 20_000_000
@@ -37,7 +38,6 @@ COARSE_TICK = 2_000_000_000
 _LINUX_COARSE_CLOCK = 5
 """``CLOCK_REALTIME_COARSE`` (clock_gettime(2)), which Python does not name."""
 
-Signature = tuple[int, ...]
 View = tuple[Repository, Status]
 
 
@@ -53,22 +53,22 @@ class Files:
         digest: Equal for equal states.
         newest: The latest time of change (ns since the epoch) among the files looked at.
         since: When the look began, by the clock that files are stamped with (see `stamp`).
-        signatures: Of the files looked at, by absolute path; git vouches for the others.
+        identities: Of the files looked at, by absolute path; git vouches for the others.
     """
 
     digest: bytes
     newest: int
     since: int = 0
-    signatures: Mapping[bytes, Signature] = field(default_factory=dict, compare=False)
+    identities: Mapping[bytes, Identity | None] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """The state of what an index run reads beside the files."""
 
-    settings: Signature
-    global_settings: Signature
-    executable: Signature
+    settings: Identity | None
+    global_settings: Identity | None
+    executable: Identity | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,9 @@ class Machine:
     """The state of everything but the files that decides what a search finds."""
 
     inputs: Inputs
-    index: Signature
-    daemon: Signature
+    index: Identity | None
+    pid: int | None
+    pid_file: Identity | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,30 +111,19 @@ def machine_state(root: Path, ccc: Ccc) -> Machine:
         raise Unknown("no daemon is up")
     return Machine(
         inputs=inputs(root, ccc),
-        index=signature(project.index_path(root, ccc.environ)),
-        daemon=(
-            daemon.process_id(ccc.environ) or 0,
-            *signature(project.runtime_directory(ccc.environ) / "daemon.pid"),
-        ),
+        index=identity(project.index_path(root, ccc.environ)),
+        pid=daemon.process_id(ccc.environ),
+        pid_file=identity(project.runtime_directory(ccc.environ) / "daemon.pid"),
     )
 
 
 def inputs(root: Path, ccc: Ccc) -> Inputs:
     """Look at the settings and at ccc; a few ``stat`` calls."""
     return Inputs(
-        settings=signature(project.settings_path(root)),
-        global_settings=signature(project.global_settings_path(ccc.environ)),
-        executable=signature(ccc.executable.resolve()),
+        settings=identity(project.settings_path(root)),
+        global_settings=identity(project.global_settings_path(ccc.environ)),
+        executable=identity(ccc.executable.resolve()),
     )
-
-
-def signature(path: Path | str | bytes, *, follow: bool = True) -> Signature:
-    """What tells one state of a file from another; nothing for a file that is not there."""
-    try:
-        found = os.stat(path, follow_symlinks=follow)  # noqa: PTH116 - names are bytes here
-    except (OSError, ValueError):
-        return ()
-    return (found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
 
 
 class Watch:
@@ -142,7 +132,7 @@ class Watch:
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
         self._lock = threading.Lock()
-        self._hidden: dict[Path, tuple[Signature, _Hidden]] = {}
+        self._hidden: dict[Path, tuple[Identity, _Hidden]] = {}
 
     def files(self, views: Sequence[View], cancel: Cancel, since: int = 0) -> Files:
         """The state of the files that *views*, git's answers of one moment, speak of.
@@ -182,21 +172,21 @@ class Watch:
         return True
 
     def _hidden_of(self, repository: Repository, cancel: Cancel) -> _Hidden:
-        state = signature(repository.index)
+        state = identity(repository.index)
         with self._lock:
             known = self._hidden.get(repository.directory)
-        if state and known is not None and known[0] == state:
+        if known is not None and known[0] == state:
             return known[1]
         hidden = _ask_hidden(Git.find(self._environ), repository, cancel)
-        with self._lock:
-            self._hidden[repository.directory] = (state, hidden)
+        if state is not None:
+            with self._lock:
+                self._hidden[repository.directory] = (state, hidden)
         return hidden
 
 
 def _was_touched(path: bytes, files: Files) -> bool:
-    known = files.signatures.get(path)
-    if known is not None:
-        return signature(path, follow=False) != known
+    if path in files.identities:
+        return identity(path, follow=False) != files.identities[path]
     try:
         found = os.lstat(path)
     except OSError:
@@ -282,7 +272,7 @@ class _Looked:
         self._digest = hashlib.sha256()
         self._newest = 0
         self._since = since
-        self._signatures: dict[bytes, Signature] = {}
+        self._identities: dict[bytes, Identity | None] = {}
         self._views = views
 
     def add(self, *parts: bytes) -> None:
@@ -290,27 +280,28 @@ class _Looked:
             self._digest.update(len(part).to_bytes(8, "big") + part)
 
     def file(self, path: bytes) -> None:
-        state = self._signatures[path] = signature(path, follow=False)
+        state = self._identities[path] = identity(path, follow=False)
         self.add(path, repr(state).encode())
-        if not state:
+        if state is None:
             return
-        self._newest = max(self._newest, state[2], state[3])
-        if stat.S_ISLNK(state[0]):
+        self._newest = max(self._newest, state.mtime, state.ctime)
+        if stat.S_ISLNK(state.mode):
             self._link(path)
 
     def _link(self, path: bytes) -> None:
         # ccc follows links, git does not.
         target = os.path.realpath(path)
-        state = signature(target)
-        if state and stat.S_ISDIR(state[0]):
+        state = identity(target)
+        if state is not None and stat.S_ISDIR(state.mode):
             if not any(_vouches(repository, status, target) for repository, status in self._views):
                 raise Unknown(f"{os.fsdecode(path)} is a symbolic link to a directory")
-            state = ()
+            state = None
         self.add(target, repr(state).encode())
-        self._newest = max(self._newest, *state[2:4], 0)
+        if state is not None:
+            self._newest = max(self._newest, state.mtime, state.ctime)
 
     def files(self) -> Files:
-        return Files(self._digest.digest(), self._newest, self._since, self._signatures)
+        return Files(self._digest.digest(), self._newest, self._since, self._identities)
 
 
 def _vouches(repository: Repository, status: Status, directory: bytes) -> bool:

@@ -34,6 +34,7 @@ from vera_ccc_tools.refresh.index_runs import (
 )
 from vera_ccc_tools.sync.report import Synced
 from vera_ccc_tools.system.call import Call
+from vera_ccc_tools.system.files import identity
 from vera_ccc_tools.system.process import Cancel
 from vera_ccc_tools.system.tasks import Task, running
 
@@ -345,7 +346,7 @@ class Refresher:
         with suppress(OSError):
             if time.time() - path.stat().st_mtime < RECENT:
                 baseline = self._baseline(target.root)
-                return baseline is None or baseline.machine.index != fingerprint.signature(path)
+                return baseline is None or baseline.machine.index != identity(path)
         return False
 
     def _reason(self, target: Target, observed: _Observed) -> str:

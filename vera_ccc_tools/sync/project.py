@@ -12,7 +12,7 @@ from pathlib import Path
 from vera_ccc_tools.ccc.project import DIRECTORY, settings_path
 from vera_ccc_tools.errors import Failure, shorten
 from vera_ccc_tools.git.git import Git, GitMissing, NotAWorkTree
-from vera_ccc_tools.git.repositories import Survey, Surveyor, collect, identity, tracked_files
+from vera_ccc_tools.git.repositories import Survey, Surveyor, collect, tracked_files
 from vera_ccc_tools.sync import settings as settings_text
 from vera_ccc_tools.sync import sidecar
 from vera_ccc_tools.sync.globs import Exclusions, GlobSet, escape
@@ -22,6 +22,7 @@ from vera_ccc_tools.sync.report import Report
 from vera_ccc_tools.sync.settings import DEFAULT_EXCLUDES, Settings
 from vera_ccc_tools.sync.settings_edit import Change, Origin, edit, quote
 from vera_ccc_tools.sync.sidecar import Claim, Pending, State
+from vera_ccc_tools.system.files import Identity, identity
 from vera_ccc_tools.system.process import Cancel
 
 _EVERYTHING = "git ignores this whole directory, so nothing in it is indexed."
@@ -33,7 +34,7 @@ class _Seen:
 
     survey: Survey | None
     settings: bytes
-    sidecar: tuple[int, ...]
+    sidecar: Identity | None
     report: Report
 
 

@@ -1,4 +1,4 @@
-"""Files read without waiting, and replaced as a whole: readers see the old text or the new one."""
+"""Files told apart, read without waiting, and replaced whole: readers see the old or the new."""
 
 from __future__ import annotations
 
@@ -8,11 +8,36 @@ import stat
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 _NEW_MODE = 0o644
 # Opening a pipe would wait for whoever writes into it; Windows has neither flag.
 _CAREFUL = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+
+class Identity(NamedTuple):
+    """What tells one state of a file from another; times in ns."""
+
+    mode: int
+    size: int
+    mtime: int
+    ctime: int
+    inode: int
+
+
+def identity(path: Path | str | bytes, *, follow: bool = True) -> Identity | None:
+    """The present state of what is at *path*, or None when nothing is there."""
+    try:
+        return identity_of(os.stat(path, follow_symlinks=follow))  # noqa: PTH116 - bytes too
+    except (OSError, ValueError):
+        return None
+
+
+def identity_of(found: os.stat_result) -> Identity:
+    """The state of a file that was looked at already."""
+    return Identity(
+        found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+    )
 
 
 def opened(path: Path) -> BinaryIO:

@@ -51,6 +51,15 @@ def clean_line(text: str) -> str:
     return re.sub(r"[\n\t\u0085\u2028\u2029]", " ", clean(text))
 
 
+def is_utf8(name: str) -> bool:
+    """Whether *name* can be encoded: the name of a file need not be UTF-8."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """Blocks that fit.

@@ -23,9 +23,11 @@ from vera_ccc_tools.refresh.fingerprint import (
     View,
     Watch,
 )
+from vera_ccc_tools.system.files import Identity
 from vera_ccc_tools.system.process import Cancel
 
-MACHINE = Machine(Inputs((1,), (2,), (3,)), (4,), (5,))
+ONE, OTHER = (Identity(mode=33188, size=1, mtime=1, ctime=1, inode=n) for n in (1, 2))
+MACHINE = Machine(Inputs(ONE, ONE, ONE), ONE, 1, ONE)
 FILES = Files(b"state", newest=0)
 
 
@@ -58,7 +60,8 @@ def test_a_baseline_does_not_hold_when_the_clock_ran_backwards() -> None:
 
 @pytest.mark.parametrize("field", [field.name for field in dataclasses.fields(Machine)])
 def test_a_baseline_does_not_hold_when_anything_of_the_machine_changed(field: str) -> None:
-    values = {"inputs": Inputs((1,), (2,), (6,)), "index": (6,), "daemon": (6,)}
+    inputs = Inputs(ONE, ONE, OTHER)
+    values = {"inputs": inputs, "index": OTHER, "pid": 2, "pid_file": None}
     changed = dataclasses.replace(MACHINE, **{field: values[field]})  # type: ignore[arg-type]
     assert not Baseline(FILES, MACHINE, clock=10).holds(FILES, changed, 10)
 

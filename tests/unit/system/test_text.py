@@ -231,3 +231,8 @@ def test_one_and_many_are_named_rightly() -> None:
     assert output.counted(1, "file") == "1 file"
     assert output.counted(1204, "file") == "1,204 files"
     assert output.counted(2, "entry", "entries") == "2 entries"
+
+
+@pytest.mark.parametrize(("name", "is_one"), [("a.py", True), ("日本", True), ("a\udcff", False)])
+def test_a_name_that_cannot_be_encoded_is_not_utf_8(name: str, *, is_one: bool) -> None:
+    assert output.is_utf8(name) is is_one
