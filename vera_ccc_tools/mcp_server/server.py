@@ -35,7 +35,6 @@ from mcp_types import (
 from vera_ccc_tools import __version__
 from vera_ccc_tools.errors import Failure, InvalidArgument
 from vera_ccc_tools.mcp_server import table
-from vera_ccc_tools.mcp_server.last_answers import answered
 from vera_ccc_tools.mcp_server.state import State
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.system.process import Cancel
@@ -81,7 +80,7 @@ def _end() -> None:
 
 async def _serve(state: State) -> None:
     server = build_server(state)
-    async with stdio_server() as streams, answered(*streams) as (reader, writer):
+    async with stdio_server() as (reader, writer):
         await server.run(reader, writer, server.create_initialization_options())
 
 

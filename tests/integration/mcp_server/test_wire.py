@@ -189,29 +189,10 @@ def test_a_cancelled_search_ends_its_ccc_and_others_go_on(
     server.close()
 
 
-def test_what_was_asked_before_the_input_closed_is_answered(
+def test_it_ends_with_its_input_and_takes_what_runs_with_it(
     running: list[Running], environ: dict[str, str], root: Path
 ) -> None:
     server = started(running, environ, root)
-    numbers = {call(server, "context_search", query=f"q{number}") for number in range(5)}
-    assert server.process.stdin is not None
-    server.process.stdin.close()
-    answers = [server.read() for _ in numbers]
-    assert {said["id"] for said in answers if "result" in said} == numbers
-    assert server.process.wait(10) == 0
-
-
-def test_it_ends_with_its_input_and_takes_what_runs_too_long_with_it(
-    running: list[Running], environ: dict[str, str], root: Path
-) -> None:
-    program = (
-        "import sys\n"
-        "from vera_ccc_tools import __main__\n"
-        "from vera_ccc_tools.mcp_server import last_answers\n"
-        "last_answers.PATIENCE = 0.1\n"
-        "sys.exit(__main__.main(['mcp', *sys.argv[1:]]))"
-    )
-    server = started(running, environ, root, "-c", program)
     call(server, "context_search", query="sleep")
     sleeper = pid_in(root / "asleep")
     children = psutil.Process(server.process.pid).children(recursive=True)
@@ -226,10 +207,9 @@ def test_a_call_that_nothing_can_stop_does_not_keep_it_alive(
     program = (
         "import sys, threading\n"
         "from vera_ccc_tools import __main__\n"
-        "from vera_ccc_tools.mcp_server import last_answers\n"
         "from vera_ccc_tools.mcp_server import server\n"
         "from vera_ccc_tools.mcp_server import table\n"
-        "last_answers.PATIENCE = server.END_SECONDS = 0.1\n"
+        "server.END_SECONDS = 0.1\n"
         "def stuck(*_): threading.Event().wait()\n"
         "object.__setattr__(table.BY_NAME['index_status'], 'run', stuck)\n"
         "sys.exit(__main__.main(['mcp', *sys.argv[1:]]))"
