@@ -28,7 +28,7 @@ from vera_ccc_tools.mcp_server.answers import Entry
 from vera_ccc_tools.mcp_server.tools import select
 from vera_ccc_tools.mcp_server.tools.select import Neighbours
 from vera_ccc_tools.ranking import rank
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel
 
 RESULTS = 10
 GRAPH_SECONDS = 120.0

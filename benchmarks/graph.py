@@ -140,7 +140,7 @@ def main(argv: Sequence[str]) -> int:
 def measure(root: Path, rounds: int) -> dict[str, Any]:
     """Build and update the graph of *root*, with searches beside it."""
     from vera_ccc_tools.import_graph.graph import Graph
-    from vera_ccc_tools.system.process import Cancel
+    from vera_ccc_tools.system.tasks import Cancel
 
     search = searcher(root)
     alone = [timed(search) for _ in range(rounds)]

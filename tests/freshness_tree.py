@@ -13,7 +13,7 @@ from vera_ccc_tools.ccc.client import Ccc, Query
 from vera_ccc_tools.ccc.replies import Hit, Progress
 from vera_ccc_tools.refresh.refresher import Fetch, Found
 from vera_ccc_tools.system.call import Call
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel
 from vera_ccc_tools.tools.session import Session
 
 ALL = 100

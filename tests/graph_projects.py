@@ -8,7 +8,7 @@ from pathlib import Path
 
 from helpers import SECONDS, write_file
 from vera_ccc_tools.import_graph.graph import Graph
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel
 
 MakeGraph = Callable[..., Graph]
 SHOP = {

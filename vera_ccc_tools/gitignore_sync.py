@@ -16,7 +16,7 @@ from vera_ccc_tools.git.git import Git
 from vera_ccc_tools.sync.lock import held
 from vera_ccc_tools.sync.project import ProjectSync
 from vera_ccc_tools.sync.report import Report
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel
 
 __all__ = ["Report", "Syncer", "sync"]
 
@@ -59,7 +59,7 @@ class Syncer:
         Raises:
             Failure: ``no_settings``, ``settings_broken``, ``settings_refused``,
                 ``settings_changed``, ``sidecar_broken``, ``sidecar_newer``, ``cannot_write``,
-                ``sync_locked`` or ``cancelled``; the settings file is then as it was.
+                or ``sync_locked``; the settings file is then as it was.
         """
         cancel = cancel or Cancel()
         project = self._project(root)

@@ -33,7 +33,7 @@ from typing import Any, BinaryIO
 from vera_ccc_tools.ccc import project
 from vera_ccc_tools.errors import Failure, InvalidArgument, shorten
 from vera_ccc_tools.system.call import Call
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel, Cancelled
 from vera_ccc_tools.tools import overview, status, table
 from vera_ccc_tools.tools.session import Session
 from vera_ccc_tools.tools.sync import sync
@@ -163,10 +163,11 @@ class Worker:
             answer = {"result": self._answer(request, cancel)}
         except ProtocolError as error:
             answer = {"error": {"code": error.code, "message": str(error)}}
+        except Cancelled as cancelled:
+            answer = {"error": {"code": CANCELLED, "message": str(cancelled)}}
         except Failure as failure:
-            code = CANCELLED if failure.code == "cancelled" else INVALID_PARAMS
             data = {"code": failure.code, "hint": failure.hint}
-            answer = {"error": {"code": code, "message": failure.message, "data": data}}
+            answer = {"error": {"code": INVALID_PARAMS, "message": failure.message, "data": data}}
         except RecursionError:
             message = "The request is nested too deeply."
             answer = {"error": {"code": INVALID_PARAMS, "message": message}}

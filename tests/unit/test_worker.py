@@ -17,9 +17,8 @@ from hypothesis import given
 
 from core_helpers import make_project, until
 from vera_ccc_tools import worker
-from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.system.call import Call
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel, Cancelled
 from vera_ccc_tools.tools import table
 from vera_ccc_tools.tools.session import Session
 from vera_ccc_tools.worker import Worker
@@ -79,7 +78,7 @@ def client() -> Iterator[Client]:
 
 def waiting(cancel: Cancel) -> dict[str, Any]:
     assert cancel.wait(30)
-    raise Failure("cancelled", "The call was cancelled.")
+    raise Cancelled
 
 
 def test_the_tools_are_listed() -> None:

@@ -20,6 +20,7 @@ from vera_ccc_tools.ccc.replies import Diagnosis, Hit, Progress, Status
 from vera_ccc_tools.errors import Failure, shorten
 from vera_ccc_tools.system import files, pipes, process, secrets
 from vera_ccc_tools.system.pipes import Output
+from vera_ccc_tools.system.tasks import Cancel, Cancelled
 from vera_ccc_tools.system.text import clean
 
 __all__ = ["Ccc", "Diagnosis", "Hit", "Progress", "Query", "Status", "deadline_of"]
@@ -119,13 +120,13 @@ class Ccc:
         """This ccc for the commands of one call, which began at *since*."""
         return replace(self, since=since)
 
-    def version(self, *, cancel: process.Cancel | None = None) -> str:
+    def version(self, *, cancel: Cancel | None = None) -> str:
         """The installed version, such as ``0.2.42``."""
         done = self._run(["version"], Path(self.executable.anchor), "status", cancel)
         return self._said(_text(done.stdout)).strip()
 
     def init(
-        self, directory: Path, *, force: bool, model: str | None, cancel: process.Cancel | None
+        self, directory: Path, *, force: bool, model: str | None, cancel: Cancel | None
     ) -> str:
         """Make *directory* a project; give back what ccc says of it."""
         options = ["--force"] if force else []
@@ -134,7 +135,7 @@ class Ccc:
         done = self._run(["init", *options], directory, "init", cancel)
         return self._said(_text(done.stdout)).strip()
 
-    def index(self, root: Path, *, cancel: process.Cancel | None = None) -> Status:
+    def index(self, root: Path, *, cancel: Cancel | None = None) -> Status:
         """Bring the index up to date, from nothing if need be; blocks until ccc is done."""
         done = self._run(["index"], root, "index", cancel)
         status = replies.status(_text(done.stdout))
@@ -146,7 +147,7 @@ class Ccc:
         root: Path,
         query: Query,
         *,
-        cancel: process.Cancel | None = None,
+        cancel: Cancel | None = None,
         refreshed: Callable[[Progress | None], None] | None = None,
     ) -> tuple[Hit, ...]:
         """Search the index of the project at *root*, best first.
@@ -164,31 +165,29 @@ class Ccc:
             refreshed(replies.last_progress(_end(done.stderr)))
         return self._hits(done)
 
-    def status(self, root: Path, *, cancel: process.Cancel | None = None) -> Status:
+    def status(self, root: Path, *, cancel: Cancel | None = None) -> Status:
         """What the index holds. Starts an index run when the daemon has not loaded the project."""
         done = self._run(["status"], root, "status", cancel)
         return replies.status(_text(done.stdout))
 
-    def loaded_projects(self, *, cancel: process.Cancel | None = None) -> dict[str, bool]:
+    def loaded_projects(self, *, cancel: Cancel | None = None) -> dict[str, bool]:
         """The roots that the daemon has loaded, and whether each is being indexed; loads none."""
         done = self._run(["daemon", "status"], Path(self.executable.anchor), "status", cancel)
         rows = re.findall(r"^  (.+) \[(indexing|idle)\]$", _text(done.stdout), re.MULTILINE)
         return {root: state == "indexing" for root, state in rows}
 
-    def doctor(
-        self, directory: Path, *, verbose: bool, cancel: process.Cancel | None = None
-    ) -> Diagnosis:
+    def doctor(self, directory: Path, *, verbose: bool, cancel: Cancel | None = None) -> Diagnosis:
         """Run ccc's own checks. They need a project for the ones about it only."""
         options = ["--verbose"] if verbose else []
         done = self._run(["doctor", *options], directory, "doctor", cancel)
         return replies.diagnosis(self._said(_text(done.stdout)), self._said(_end(done.stderr)))
 
     def _run(
-        self, arguments: list[str], cwd: Path, setting: str, cancel: process.Cancel | None
+        self, arguments: list[str], cwd: Path, setting: str, cancel: Cancel | None
     ) -> process.Finished:
         since = self.since if setting == "search" else None
         deadline = _Deadline.of(setting, self.environ, since)
-        cancel = cancel or process.Cancel()
+        cancel = cancel or Cancel()
         try:
             return self._once(arguments, cwd, deadline, cancel)
         except Failure as failure:
@@ -200,7 +199,7 @@ class Ccc:
             raise self._with_last_words(failure) from failure
 
     def _once(
-        self, arguments: list[str], cwd: Path, deadline: _Deadline, cancel: process.Cancel
+        self, arguments: list[str], cwd: Path, deadline: _Deadline, cancel: Cancel
     ) -> process.Finished:
         young = False
         if arguments[0] not in _WITHOUT_DAEMON and not self._is_daemon_ready():
@@ -215,7 +214,7 @@ class Ccc:
             done.stdout.discard_rest()
             done.stderr.discard_rest()
         if done.ended == "cancel":
-            raise Failure("cancelled", f"`ccc {arguments[0]}` was cancelled.")
+            raise Cancelled
         if done.ended == "deadline":
             young = young and deadline.setting == "status"
             raise deadline.missed(arguments[0], starting=young or done.spared)
@@ -266,7 +265,7 @@ class Ccc:
     def _is_daemon_ready(self) -> bool:
         return daemon.is_up(self.environ) and daemon.is_current(self.environ, self.executable)
 
-    def _start_daemon(self, command: str, deadline: _Deadline, cancel: process.Cancel) -> bool:
+    def _start_daemon(self, command: str, deadline: _Deadline, cancel: Cancel) -> bool:
         """Let one client start the daemon while the others wait; see `daemon.py`.
 
         Gives whether there was anything to start.
@@ -335,7 +334,7 @@ class _Deadline:
 
 
 @contextmanager
-def _place(deadline: _Deadline, cancel: process.Cancel, command: str) -> Iterator[None]:
+def _place(deadline: _Deadline, cancel: Cancel, command: str) -> Iterator[None]:
     """Hold one of the places for a ccc process; the wait for it counts."""
     if command == "index":  # it only waits, and may do so for minutes
         yield

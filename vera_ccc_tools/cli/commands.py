@@ -13,8 +13,7 @@ from vera_ccc_tools.ccc import project
 from vera_ccc_tools.cli.terminal import Live, Terminal
 from vera_ccc_tools.errors import Failure, InvalidArgument, shorten
 from vera_ccc_tools.system.call import Call
-from vera_ccc_tools.system.process import Cancel
-from vera_ccc_tools.system.tasks import Task
+from vera_ccc_tools.system.tasks import Cancel, Task
 from vera_ccc_tools.tools.session import Session
 
 LISTENING = 0.2

@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 from vera_ccc_tools.boot import invocation
 from vera_ccc_tools.cli.verbs import VERBS, Verb
 from vera_ccc_tools.errors import Failure, shorten
+from vera_ccc_tools.system.tasks import Cancelled
 
 
 def run(argv: Sequence[str]) -> int:
@@ -43,7 +44,7 @@ def _carry_out(verb: Verb, options: argparse.Namespace) -> int:
         return verb.run(options)
     except Failure as failure:
         return failed(failure, as_json=getattr(options, "json", False))
-    except KeyboardInterrupt:
+    except (Cancelled, KeyboardInterrupt):
         return 130
 
 
@@ -54,8 +55,6 @@ def failed(failure: Failure, *, as_json: bool = False) -> int:
     from vera_ccc_tools.cli import presentation
     from vera_ccc_tools.cli.terminal import Terminal
 
-    if failure.code == "cancelled":
-        return 130
     as_json = as_json and failure.code != "cannot_write"
     said = Terminal(sys.stdout if as_json else sys.stderr)
     told = presentation.told(failure)

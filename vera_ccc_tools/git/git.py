@@ -15,7 +15,8 @@ from functools import cached_property
 from pathlib import Path
 
 from vera_ccc_tools.errors import Failure, shorten
-from vera_ccc_tools.system.process import Cancel, Command, Finished, find_executable, run
+from vera_ccc_tools.system.process import Command, Finished, find_executable, run
+from vera_ccc_tools.system.tasks import Cancel, Cancelled
 
 DEADLINE = 30.0
 """Seconds that one question may take. A work tree of 100,000 files takes a fifth of one."""
@@ -302,7 +303,7 @@ class Git:
             NotAWorkTree: *directory* is in no work tree.
             GitTimeout: *deadline* seconds passed.
             GitFailed: Any other error; its first line is in the message.
-            Failure: ``cancelled``, or ``cannot_run`` when git cannot be started.
+            Failure: ``cannot_run`` when git cannot be started.
         """
         command = self._command(directory, arguments, given)
         return _answered(command, cancel, deadline).stdout.head
@@ -347,7 +348,7 @@ def _check(finished: Finished, directory: Path, deadline: float) -> None:
     verb = next((word for word in finished.argv[4:] if not word.startswith("-")), "git")
     where = f"git {verb} in {shorten(str(directory))}"
     if finished.ended == "cancel":
-        raise Failure("cancelled", "The call was cancelled.")
+        raise Cancelled
     if finished.ended == "deadline":
         raise GitTimeout("git_timeout", f"{where} did not answer within {deadline:g} s.")
     fine = {0, _NONE_IGNORED} if verb == "check-ignore" else {0}

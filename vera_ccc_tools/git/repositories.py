@@ -17,7 +17,7 @@ from vera_ccc_tools.ccc.project import DIRECTORY, find_git_root
 from vera_ccc_tools.errors import Failure, shorten
 from vera_ccc_tools.git.git import Git, GitFailed, NotAWorkTree, Repository, Status, Tracked
 from vera_ccc_tools.system.files import Identity, identity
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel
 
 _OWN = os.fsencode(DIRECTORY) + b"/"
 
@@ -120,7 +120,7 @@ class Surveyor:
             except NotAWorkTree:
                 continue
             except Failure as failure:
-                if not at or failure.code == "cancelled":
+                if not at:
                     raise
                 made.failures[at] = failure
                 continue

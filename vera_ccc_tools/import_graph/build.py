@@ -15,7 +15,7 @@ from pathlib import Path
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.import_graph.store import Broken, Busy, Store
 from vera_ccc_tools.import_graph.update import Updater
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel
 
 _TRIES = 10
 

@@ -16,8 +16,8 @@ from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.import_graph import store
 from vera_ccc_tools.import_graph.store import Broken, Busy, Store
 from vera_ccc_tools.import_graph.update import TooMuch, Updater
-from vera_ccc_tools.system.process import Cancel, Command, run
-from vera_ccc_tools.system.tasks import Task, running
+from vera_ccc_tools.system.process import Command, run
+from vera_ccc_tools.system.tasks import Cancel, Cancelled, Task, running
 
 BUILD_DEADLINE = 900.0
 """Seconds for a build in the background, which goes on at the next start where it was ended."""
@@ -59,7 +59,7 @@ class Graph:
     """The import graph of the project at *root*. Safe for several threads and processes.
 
     Paths are relative to the root with forward slashes, as ccc gives them. No method raises a
-    `Failure` but ``cancelled``: without a graph a search still answers; `state` says what failed.
+    `Failure`: without a graph a search still answers; `state` says what failed.
     """
 
     def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
@@ -163,7 +163,7 @@ class Graph:
 
         Raises:
             TooMuch: It is not.
-            Failure: ``cancelled``.
+            Cancelled: The call was.
         """
         with self._turn:
             try:
@@ -175,8 +175,6 @@ class Graph:
                 self._problem = str(error)
                 return False
             except Failure as failure:
-                if failure.code == "cancelled":
-                    raise
                 self._problem = failure.message
                 return False
             self._problem = ""
@@ -200,8 +198,8 @@ class Graph:
                     self._build()
                 finally:
                     self._built_elsewhere.clear()
-            except Failure as failure:  # cancelled
-                self._problem = failure.message
+            except Cancelled as cancelled:
+                self._problem = str(cancelled)
 
     def _build(self) -> None:
         """Have it built by a process: threads would hold each other up."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from vera_ccc_tools.chunks import grammars
 from vera_ccc_tools.git.git import Git, GitFailed, GitMissing, Listed, NotAWorkTree
 from vera_ccc_tools.import_graph import manifests
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel
 
 _LEFT_OUT = frozenset(
     """
@@ -46,7 +46,7 @@ class Lister:
         """The files now; the very object of the last time when nothing came or went.
 
         Raises:
-            Failure: ``cancelled``, ``git_timeout``.
+            Failure: ``git_timeout``.
         """
         collector = _Collector(self._root, self._git(), cancel)
         if not collector.ask(b""):

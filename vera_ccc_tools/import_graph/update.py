@@ -22,8 +22,7 @@ from vera_ccc_tools.import_graph.read import Reader
 from vera_ccc_tools.import_graph.resolve import resolve
 from vera_ccc_tools.import_graph.store import Marks, Row, Signature, Store
 from vera_ccc_tools.refresh import fingerprint
-from vera_ccc_tools.system.process import Cancel
-from vera_ccc_tools.system.tasks import running
+from vera_ccc_tools.system.tasks import Cancel, running
 
 LARGEST = 4 * 1024 * 1024
 """Bytes of a file that is still read: more is generated or data."""
@@ -123,7 +122,7 @@ class Updater:
 
         Raises:
             TooMuch: Not without *whole*; nothing was written.
-            Failure: ``cancelled``, ``git_timeout``.
+            Failure: ``git_timeout``.
             Broken, Busy: The database cannot be used, or not now.
         """
         known = self._load()

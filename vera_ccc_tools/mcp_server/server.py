@@ -37,7 +37,7 @@ from vera_ccc_tools.errors import Failure, InvalidArgument
 from vera_ccc_tools.mcp_server import table
 from vera_ccc_tools.mcp_server.state import State
 from vera_ccc_tools.system.call import Call
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel
 from vera_ccc_tools.system.text import clean, fit
 from vera_ccc_tools.tools.answer import Answer
 

@@ -16,7 +16,7 @@ from vera_ccc_tools.mcp_server.config import Config
 from vera_ccc_tools.mcp_server.ledger import Ledger
 from vera_ccc_tools.memory.decisions import Memory
 from vera_ccc_tools.setup import terseness
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel
 from vera_ccc_tools.tools.answer import Answer
 from vera_ccc_tools.tools.session import Session
 from vera_ccc_tools.usage.events import Metrics

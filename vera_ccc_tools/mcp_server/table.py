@@ -227,7 +227,7 @@ def call(state: State, name: str, given: Mapping[str, Any] | None, call: Call) -
 
     Raises:
         InvalidArgument: When there is no such tool.
-        Failure: ``cancelled`` only.
+        Cancelled: The client has cancelled the call.
     """
     tool = BY_NAME.get(name)
     if tool is None:
@@ -236,5 +236,4 @@ def call(state: State, name: str, given: Mapping[str, Any] | None, call: Call) -
     try:
         return tool.run(state, call, Reader(given or {}))
     except Failure as failure:
-        call.cancel.check()
         return state.told(failure)

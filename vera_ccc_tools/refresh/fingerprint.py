@@ -28,7 +28,7 @@ from vera_ccc_tools.ccc.client import Ccc
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.git.git import Git, Repository, Status
 from vera_ccc_tools.system.files import Identity, identity
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel
 
 FINE_TICK = 20_000_000
 """Nanoseconds within which two writes can leave the same time: some ticks of a kernel clock."""

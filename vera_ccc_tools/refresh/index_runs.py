@@ -19,8 +19,7 @@ from vera_ccc_tools.ccc.replies import Progress
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.system import text
 from vera_ccc_tools.system.call import Call
-from vera_ccc_tools.system.process import Cancel
-from vera_ccc_tools.system.tasks import Task
+from vera_ccc_tools.system.tasks import Cancel, Cancelled, Task
 
 PATIENCE = 1.5
 """Seconds that a search waits for an index run before it asks how far that is."""
@@ -47,7 +46,7 @@ def status_of(target: Target, task: Task[Any] | None = None) -> Status | None:
         stack.enter_context(target.call.cancel.notifying(own.press))
         if task is not None:
             stack.enter_context(task.notifying(own.press))
-        with suppress(Failure):
+        with suppress(Failure, Cancelled):
             return target.ccc.status(target.root, cancel=own)
     target.call.cancel.check()
     return None

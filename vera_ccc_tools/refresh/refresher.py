@@ -35,8 +35,7 @@ from vera_ccc_tools.refresh.index_runs import (
 from vera_ccc_tools.sync.report import Synced
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.system.files import identity
-from vera_ccc_tools.system.process import Cancel
-from vera_ccc_tools.system.tasks import Task, running
+from vera_ccc_tools.system.tasks import Cancel, Cancelled, Task, running
 
 QUICK_LOOK = 0.02
 """Seconds: where git answers faster than this, it is waited for instead of searching ahead."""
@@ -236,7 +235,6 @@ class Refresher:
                 return False
             machine = fingerprint.machine_state(root, ccc)
         except (Unknown, Failure):
-            call.cancel.check()
             return None
         # An index that somebody else has written since may hold anything.
         return True if baseline.holds(files, machine, fingerprint.now()) else None
@@ -250,7 +248,6 @@ class Refresher:
             files = self._watch.files(_seen(synced), target.call.cancel, since)
             machine = fingerprint.machine_state(target.root, target.ccc)
         except (Unknown, Failure) as error:
-            target.call.cancel.check()
             unknown = fingerprint.explain(error)
         seconds = time.monotonic() - started
         self._looks[target.root] = seconds
@@ -307,9 +304,8 @@ class Refresher:
                     looked=observed.seconds,
                 )
             return self._beside(target, fetch, refresh.reason)
-        except Failure:
-            if cancel.pressed:
-                task.cancel.press()
+        except Cancelled:
+            task.cancel.press()
             raise
 
     def _beside(self, target: Target, fetch: Fetch[T], reason: str) -> Found[T]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from vera_ccc_tools.errors import Failure, shorten
 from vera_ccc_tools.sync import sidecar
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel
 
 LOCK_DEADLINE = 30.0
 """Seconds to wait for another process that syncs the same project."""

@@ -23,7 +23,7 @@ from vera_ccc_tools.sync.settings import DEFAULT_EXCLUDES, Settings
 from vera_ccc_tools.sync.settings_edit import Change, Origin, edit, quote
 from vera_ccc_tools.sync.sidecar import Claim, Pending, State
 from vera_ccc_tools.system.files import Identity, identity
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel
 
 _EVERYTHING = "git ignores this whole directory, so nothing in it is indexed."
 
@@ -110,8 +110,6 @@ class ProjectSync:
         except (GitMissing, NotAWorkTree):
             return _Asked(None)
         except Failure as failure:
-            if failure.code == "cancelled":
-                raise
             return failure
         told = [f"{one.message} Its entries stay as they are." for one in survey.failures.values()]
         return _Asked(survey, tuple(told))

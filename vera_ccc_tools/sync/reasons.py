@@ -12,7 +12,7 @@ from vera_ccc_tools.git.git import Git, Rule
 from vera_ccc_tools.git.repositories import Part
 from vera_ccc_tools.sync.globs import at_root, escape
 from vera_ccc_tools.sync.report import Reason, Report
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel
 
 MOST_EXPLAINED = 5000
 """Entries whose rules are looked for; a project with more is told their number."""
@@ -97,9 +97,7 @@ def _escaped(name: str) -> tuple[str, str]:
 def _rules(git: Git, part: Part, paths: list[bytes], cancel: Cancel) -> dict[bytes, Rule]:
     try:
         return git.rules(part.repository.top, paths, cancel)
-    except Failure as failure:  # a repository that changed meanwhile is no reason to tell nothing
-        if failure.code == "cancelled":
-            raise
+    except Failure:  # a repository that changed meanwhile is no reason to tell nothing
         return {}
 
 

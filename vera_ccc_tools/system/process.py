@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from vera_ccc_tools.errors import Failure, shorten
 from vera_ccc_tools.system.pipes import HEAD_LIMIT, Output, Sink
+from vera_ccc_tools.system.tasks import Cancel
 
 if TYPE_CHECKING:
     import psutil
@@ -39,49 +40,6 @@ else:
     _CREATION_FLAGS = 0
 # Only programs that Windows starts without a shell: .cmd and .bat would need one.
 _EXECUTABLE_SUFFIXES = ("",) if _POSIX else (".exe", ".com")
-
-
-class Cancel:
-    """A call's stop button, pressed at most once and from any thread."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._pressed = threading.Event()
-        self._callbacks: list[Callable[[], None]] = []
-
-    def press(self) -> None:
-        """Stop what runs under this button; later calls under it do not start."""
-        with self._lock:
-            self._pressed.set()
-            callbacks = list(self._callbacks)
-        for callback in callbacks:
-            callback()
-
-    @property
-    def pressed(self) -> bool:
-        return self._pressed.is_set()
-
-    def wait(self, seconds: float) -> bool:
-        """Wait until pressed, at most *seconds*; say whether it was."""
-        return self._pressed.wait(seconds)
-
-    def check(self) -> None:
-        """Raise `Failure` ``cancelled`` when pressed."""
-        if self.pressed:
-            raise Failure("cancelled", "The call was cancelled.")
-
-    @contextmanager
-    def notifying(self, callback: Callable[[], None]) -> Iterator[None]:
-        """Call *callback* when the button is pressed inside the block, or was before it."""
-        with self._lock:
-            self._callbacks.append(callback)
-        if self.pressed:
-            callback()
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._callbacks.remove(callback)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +98,8 @@ def run(
     which it says True are left running, with their own descendants.
 
     Raises:
-        Failure: ``cannot_run`` when the executable cannot be started at all, ``cancelled`` when
-            *cancel* was pressed before it was.
+        Failure: ``cannot_run`` when the executable cannot be started at all.
+        Cancelled: *cancel* was pressed before it was.
     """
     cancel = cancel or Cancel()
     cancel.check()

@@ -8,9 +8,57 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Generic, TypeVar
 
-from vera_ccc_tools.system.process import Cancel
-
 T = TypeVar("T")
+
+
+class Cancelled(Exception):
+    """The caller has stopped the call; nobody waits for its answer."""
+
+    def __str__(self) -> str:
+        return "The call was cancelled."
+
+
+class Cancel:
+    """A call's stop button, pressed at most once and from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pressed = threading.Event()
+        self._callbacks: list[Callable[[], None]] = []
+
+    def press(self) -> None:
+        """Stop what runs under this button; later calls under it do not start."""
+        with self._lock:
+            self._pressed.set()
+            callbacks = list(self._callbacks)
+        for callback in callbacks:
+            callback()
+
+    @property
+    def pressed(self) -> bool:
+        return self._pressed.is_set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until pressed, at most *seconds*; say whether it was."""
+        return self._pressed.wait(seconds)
+
+    def check(self) -> None:
+        """Raise `Cancelled` when pressed."""
+        if self.pressed:
+            raise Cancelled
+
+    @contextmanager
+    def notifying(self, callback: Callable[[], None]) -> Iterator[None]:
+        """Call *callback* when the button is pressed inside the block, or was before it."""
+        with self._lock:
+            self._callbacks.append(callback)
+        if self.pressed:
+            callback()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._callbacks.remove(callback)
 
 
 class Task(Generic[T]):

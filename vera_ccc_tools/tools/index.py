@@ -15,7 +15,7 @@ from vera_ccc_tools.ccc.client import Ccc, Progress, Status
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.refresh import index_runs
 from vera_ccc_tools.system.call import Call
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel, Cancelled
 from vera_ccc_tools.system.text import counted
 from vera_ccc_tools.tools.answer import Answer
 from vera_ccc_tools.tools.arguments import IndexArguments, InitArguments
@@ -178,7 +178,7 @@ def _glance(ccc: Ccc, root: Path, call: Call) -> Status | None:
     timer = threading.Timer(GLANCE, hasty.press)
     timer.start()
     try:
-        with call.cancel.notifying(hasty.press), suppress(Failure):
+        with call.cancel.notifying(hasty.press), suppress(Failure, Cancelled):
             return ccc.status(root, cancel=hasty)
     finally:
         timer.cancel()
@@ -215,8 +215,10 @@ def _report(ccc: Ccc, root: Path, call: Call, stop: Cancel, seen: _Seen) -> None
             try:
                 seen.latest = ccc.status(root, cancel=stop)
                 progress = seen.latest.progress
+            except Cancelled:
+                return
             except Failure:
-                seen.latest = seen.latest if stop.pressed else None
+                seen.latest = None
         begun = begun or progress is not None
         if progress is not None or not begun:
             call.progress(_progress(progress, time.monotonic() - started))

@@ -49,7 +49,7 @@ def look(session: Session, call: Call) -> Overview:
     that has an index by an index run of its own, so the sync comes first.
 
     Raises:
-        Failure: ``cancelled`` only.
+        Cancelled: Nothing else.
     """
     root = project.find_root(call.cwd)
     job = _job(session, call.cwd, root)
@@ -63,8 +63,6 @@ def look(session: Session, call: Call) -> Overview:
         session.sync(root, call, always=False)
         status = ccc.status(root, cancel=call.cancel)
     except Failure as failure:
-        if failure.code == "cancelled":
-            raise
         return Overview("unavailable", root, job=job, failure=failure)
     return Overview(_state(status), root, status, job)
 
@@ -116,7 +114,7 @@ def to_json(session: Session, call: Call) -> dict[str, Any]:
     whether the user has chosen an embedding model, and ccc takes no other one.
 
     Raises:
-        Failure: ``cancelled``.
+        Cancelled: The call was.
     """
     seen = look(session, call)
     state: State = "indexing" if _indexes(seen.job) else seen.state

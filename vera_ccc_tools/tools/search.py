@@ -17,7 +17,7 @@ from vera_ccc_tools.ranking.results import PER_FILE, arrange, beyond, restore
 from vera_ccc_tools.refresh.refresher import Found
 from vera_ccc_tools.system import text as output
 from vera_ccc_tools.system.call import Call
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel
 from vera_ccc_tools.tools.answer import Answer
 from vera_ccc_tools.tools.arguments import SearchArguments
 from vera_ccc_tools.tools.session import Session
@@ -96,7 +96,6 @@ def _check_languages(ccc: Ccc, root: Path, call: Call, wanted: tuple[str, ...]) 
     try:
         indexed = ccc.status(root, cancel=call.cancel).languages
     except Failure:
-        call.cancel.check()
         return  # a status that is late is no reason to fail a search
     languages.check(wanted, tuple(name for name, _ in indexed))
 

@@ -15,7 +15,7 @@ from vera_ccc_tools.ccc.client import Ccc
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.sync.report import Synced, summary
 from vera_ccc_tools.system.call import Call
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel, Cancelled
 from vera_ccc_tools.tools.answer import Answer
 
 if TYPE_CHECKING:
@@ -127,7 +127,6 @@ class Session:
         try:
             report = self.syncer().sync(root, cancel=call.cancel)
         except Failure as failure:
-            call.cancel.check()
             note = f"The ignore rules could not be brought up to date: {failure.message}"
             return Synced((note,), unknown=failure.message)
         with self._lock:
@@ -141,7 +140,6 @@ class Session:
         try:
             return summary(self.syncer().sync(root, cancel=call.cancel, dry_run=True))
         except Failure as failure:
-            call.cancel.check()
             return Synced(unknown=failure.message)
 
     def syncer(self) -> Syncer:
@@ -208,5 +206,7 @@ def _run_job(job: Job, run: Callable[[Cancel], Answer]) -> None:
         job.outcome = run(job.cancel)
     except Failure as failure:
         job.outcome = failure
+    except Cancelled as cancelled:
+        job.outcome = Failure("cancelled", str(cancelled))
     except Exception as error:  # noqa: BLE001 - a bug must end the job, not leave it running
         job.outcome = Failure("internal", f"{job.tool} failed by a bug of its own: {error!r}")

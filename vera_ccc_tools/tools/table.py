@@ -228,13 +228,12 @@ def call_tool(session: Session, name: str, given: object, call: Call) -> dict[st
     """Run a tool; the result of `tools/call`, failures that a user can meet included.
 
     Raises:
-        Failure: ``cancelled`` only.
+        Cancelled: Nothing else.
     """
     call.cancel.check()
     try:
         answer = _tool(name).run(session, call, _object(given))
     except Failure as failure:
-        call.cancel.check()
         return failed(failure)
     return _result(answer)
 

@@ -17,7 +17,7 @@ from helpers import run_git, write_file
 from vera_ccc_tools.ccc.replies import Hit, Progress
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.system.call import Call
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel, Cancelled
 from vera_ccc_tools.tools import table
 
 
@@ -300,7 +300,7 @@ def test_a_cancelled_search_ends_no_other_ones_refresh(project: Project) -> None
         assert begun.wait(60)
         second = pool.submit(tree.find, None, cancel)
         cancel.press()
-        with pytest.raises(Failure, match="cancelled"):
+        with pytest.raises(Cancelled):
             second.result(60)
         go_on.set()
         assert first.result(60).refreshed

@@ -17,8 +17,7 @@ import pytest
 from core_helpers import until
 from helpers import POSIX, write_file
 from vera_ccc_tools.ccc import daemon
-from vera_ccc_tools.errors import Failure
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel, Cancelled
 
 needs_sockets = pytest.mark.skipif(not POSIX, reason="Windows has named pipes instead")
 
@@ -163,8 +162,7 @@ def test_whoever_waits_for_another_s_start_does_so_until_the_deadline_or_a_cance
         until(waiting.running)
         cancel.press()
         failure = waiting.exception(timeout=5)
-    assert isinstance(failure, Failure)
-    assert failure.code == "cancelled"
+    assert isinstance(failure, Cancelled)
     assert time.monotonic() - started < 3
     with daemon.starting(environ, time.monotonic() + 1, Cancel()) as again:
         assert again

@@ -12,7 +12,6 @@ import pytest
 from conftest import MakeExecutable, MakeRepository
 from graph_projects import SHOP, MakeGraph, Soon, built, graphs, many, project
 from helpers import POSIX, SECONDS, run_git, write_file
-from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.git.git import Git
 from vera_ccc_tools.import_graph import store as graph_store
 from vera_ccc_tools.import_graph import update
@@ -20,7 +19,7 @@ from vera_ccc_tools.import_graph.graph import State
 from vera_ccc_tools.import_graph.store import Store
 from vera_ccc_tools.import_graph.update import Updater
 from vera_ccc_tools.refresh import fingerprint
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel, Cancelled
 
 graph_of = pytest.fixture(graphs)
 
@@ -62,7 +61,7 @@ def test_a_large_project_is_built_in_the_background(
 def test_until_it_is_built_it_names_nothing(git_repo: MakeRepository, graph_of: MakeGraph) -> None:
     root = git_repo(many(update.MOST_FILES + 1))
     store = Store(project(root) / graph_store.NAME)
-    with pytest.raises(Failure, match="cancelled"):
+    with pytest.raises(Cancelled):
         Updater(root, os.environ, store).update(Soon(update.MOST_FILES), whole=True)
     store.close()
     graph = graph_of(root)

@@ -14,13 +14,12 @@ import pytest
 from conftest import MakeRepository
 from graph_projects import SHOP, MakeGraph, Soon, built, graphs, many, project
 from helpers import ROOT, SECONDS, write_file
-from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.import_graph import store as graph_store
 from vera_ccc_tools.import_graph import update
 from vera_ccc_tools.import_graph.graph import State
 from vera_ccc_tools.import_graph.store import Store
 from vera_ccc_tools.import_graph.update import Updater
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel, Cancelled
 
 graph_of = pytest.fixture(graphs)
 
@@ -133,7 +132,7 @@ def test_a_build_that_is_ended_goes_on_later(
     monkeypatch.setattr(update, "_AT_ONCE", 100)
     root = git_repo(many(400))
     store = Store(project(root) / graph_store.NAME)
-    with pytest.raises(Failure, match="cancelled"):
+    with pytest.raises(Cancelled):
         Updater(root, os.environ, store).update(Soon(looks), whole=True)
     with store.reading() as connection:
         assert not graph_store.marks(connection).built

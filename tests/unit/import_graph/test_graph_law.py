@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 from vera_ccc_tools.import_graph.store import Store, related
 from vera_ccc_tools.import_graph.update import Updater
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel
 
 NO_GIT = {"PATH": ""}
 EXAMPLES = int(os.environ.get("VERA_CCC_HYPOTHESIS_EXAMPLES", "100")) // 2

@@ -24,7 +24,7 @@ from vera_ccc_tools.refresh.fingerprint import (
     Watch,
 )
 from vera_ccc_tools.system.files import Identity
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel
 
 ONE, OTHER = (Identity(mode=33188, size=1, mtime=1, ctime=1, inode=n) for n in (1, 2))
 MACHINE = Machine(Inputs(ONE, ONE, ONE), ONE, 1, ONE)

@@ -12,7 +12,7 @@ import pytest
 from core_helpers import FakeCcc, MakeExecutable, environment, fake_ccc, make_project, until
 from vera_ccc_tools.ccc import daemon, project
 from vera_ccc_tools.system.call import Call
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel
 from vera_ccc_tools.tools import index, status, table
 from vera_ccc_tools.tools.arguments import IndexArguments
 from vera_ccc_tools.tools.session import Session

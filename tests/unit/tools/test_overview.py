@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from core_helpers import FakeCcc, MakeExecutable, environment, fake_ccc, make_project
-from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.system.call import Call
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel, Cancelled
 from vera_ccc_tools.tools import overview
 from vera_ccc_tools.tools.answer import Answer
 from vera_ccc_tools.tools.session import Session
@@ -175,7 +174,7 @@ def test_a_background_index_run_is_the_state_from_its_start(
 def test_a_cancel_is_no_overview(fake: FakeCcc, tmp_path: Path) -> None:
     cancel = Cancel()
     cancel.press()
-    with pytest.raises(Failure, match="cancelled"):
+    with pytest.raises(Cancelled):
         overview.to_json(made(fake), Call(make_project(tmp_path / "p"), cancel))
 
 

@@ -10,7 +10,7 @@ import pytest
 from core_helpers import FakeCcc, MakeExecutable, environment, fake_ccc, make_project, until
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.system.call import Call
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel, Cancelled
 from vera_ccc_tools.tools import status
 from vera_ccc_tools.tools.answer import Answer
 from vera_ccc_tools.tools.session import Session
@@ -168,5 +168,5 @@ def test_a_cancel_is_no_text(fake: FakeCcc, tmp_path: Path) -> None:
     cancel = Cancel()
     cancel.press()
     environ = environment(VERA_CCC_EXECUTABLE=str(fake.path), VERA_CCC_GITIGNORE_SYNC="0")
-    with pytest.raises(Failure, match="cancelled"):
+    with pytest.raises(Cancelled):
         status.text(Session(environ), Call(make_project(tmp_path / "p"), cancel))

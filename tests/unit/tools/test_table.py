@@ -12,10 +12,9 @@ import pytest
 
 from core_helpers import MakeExecutable, environment, fake_ccc, make_project
 from helpers import ROOT
-from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.system import text as output
 from vera_ccc_tools.system.call import Call
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel, Cancelled
 from vera_ccc_tools.tools import arguments, table
 from vera_ccc_tools.tools.answer import Answer
 from vera_ccc_tools.tools.session import Session
@@ -138,7 +137,7 @@ def test_what_can_be_missing_is_told_apart_each_with_its_next_step(
 def test_a_cancel_is_no_result(session: Session, tmp_path: Path) -> None:
     cancel = Cancel()
     cancel.press()
-    with pytest.raises(Failure, match="cancelled"):
+    with pytest.raises(Cancelled):
         table.call_tool(session, "ccc_doctor", {}, Call(tmp_path, cancel))
 
 
