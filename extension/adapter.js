@@ -71,9 +71,10 @@ function define({ inputSchema, ...tool }, { worker, terminal, footer }) {
     /** @type {(id: string, params: object, signal: AbortSignal | undefined, onUpdate: any, ctx: any) => Promise<any>} */
     execute: async (_id, params, signal, onUpdate, ctx) => {
       const request = { name: tool.name, arguments: params, cwd: ctx.cwd };
-      const onProgress = (/** @type {string} */ text) => {
+      /** @type {import("./worker/child.js").OnProgress} */
+      const onProgress = (text, numbers) => {
         onUpdate?.(partial(text));
-        if (tool.name === "ccc_index") footer.hear(text);
+        if (tool.name === "ccc_index") footer.hear(numbers);
       };
       const work = worker.request("tools/call", request, { signal, onProgress, keepsAlive: true });
       if (tool.name === "ccc_index") footer.hold(work);

@@ -10,7 +10,8 @@ method         params                     result
 `sync`         cwd, dry_run (false)       ``text``, ``report``: see `sync.report.Report`; with
                                           dry_run, the rule behind each entry as well
 `cancel`       id (a notification)        that request answers with the error -32800
-`progress`     id, text                   a notification from the worker
+`progress`     id, text, and of an index  a notification from the worker
+               run done, listed, seconds
 =============  =========================  ==================================================
 
 Calls run side by side, each in a thread of its own; every request gets exactly one answer;
@@ -31,7 +32,8 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from vera_ccc_tools.ccc import project
-from vera_ccc_tools.errors import Failure, InvalidArgument, shorten
+from vera_ccc_tools.errors import Failure, Front, InvalidArgument, shorten
+from vera_ccc_tools.phrases import say
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.system.tasks import Cancel, Cancelled
 from vera_ccc_tools.tools import overview, status, table
@@ -166,7 +168,8 @@ class Worker:
         except Cancelled as cancelled:
             answer = {"error": {"code": CANCELLED, "message": str(cancelled)}}
         except Failure as failure:
-            data = {"code": failure.code, "hint": failure.hint}
+            hint = say(failure.step, _front(request))
+            data = {"code": failure.code, "hint": hint}
             answer = {"error": {"code": INVALID_PARAMS, "message": failure.message, "data": data}}
         except RecursionError:
             message = "The request is nested too deeply."
@@ -192,16 +195,22 @@ class Worker:
             raise ProtocolError(INVALID_PARAMS, f"`name` is {shorten(name)}; it has to be a text.")
         given = request.params.get("arguments")
         try:
-            call = Call(self._cwd(request), cancel, lambda text: self._progress(request, text))
+            cwd = self._cwd(request)
         except Failure as failure:
-            return table.failed(failure)
+            return table.failed(failure, _front(request))
+        call = Call(
+            cwd,
+            cancel,
+            lambda text, numbers: self._progress(request, text, numbers),
+            _front(request),
+        )
         return table.call_tool(self._session, name, given, call)
 
     def _status(self, request: Request, cancel: Cancel) -> dict[str, Any]:
         return {"text": status.text(self._session, Call(self._cwd(request), cancel))}
 
     def _overview(self, request: Request, cancel: Cancel) -> dict[str, Any]:
-        return overview.to_json(self._session, Call(self._cwd(request), cancel))
+        return overview.to_json(self._session, Call(self._cwd(request), cancel, front=Front.PERSON))
 
     def _sync(self, request: Request, cancel: Cancel) -> dict[str, Any]:
         dry_run = request.params.get("dry_run", False)
@@ -217,8 +226,8 @@ class Worker:
             raise InvalidArgument(f"`cwd` is {shorten(cwd)}; it has to be a directory's path.")
         return project.working_directory(cwd)
 
-    def _progress(self, request: Request, text: str) -> None:
-        params = {"id": request.id, "text": text}
+    def _progress(self, request: Request, text: str, numbers: Mapping[str, float]) -> None:
+        params = {"id": request.id, "text": text, **numbers}
         self._send({"jsonrpc": "2.0", "method": "progress", "params": params})
 
     def _cancel(self, request_id: object) -> None:
@@ -297,3 +306,10 @@ def _id_of(line: bytes) -> int | str | None:
         return None
     found = message.get("id") if isinstance(message, dict) else None
     return found if isinstance(found, int | str) and _is_id(found) else None
+
+
+def _front(request: Request) -> Front:
+    """Who reads the answer: a person, where the request says so or nobody else asks such things."""
+    if request.method in {"overview", "sync"} or request.params.get("reader") == "person":
+        return Front.PERSON
+    return Front.MODEL

@@ -1,8 +1,6 @@
 /** The commands of a person. What they bring is shown to the person, and never to the model. */
 import { Person } from "./person.js";
-import { split } from "../views/results.js";
 import { counted, plain } from "../views/text.js";
-import { forPerson } from "./wording.js";
 
 /**
  * @typedef {import("./footer.js").Overview} Overview
@@ -13,7 +11,6 @@ import { forPerson } from "./wording.js";
 
 /** results of a search, which a person takes in at a glance */
 const LIMIT = 10;
-const MORE = /: go on with offset (\d+)/;
 
 export class Commands {
   #means;
@@ -71,8 +68,8 @@ export class Commands {
     if (query === "more" && !this.#more) return person.say("No search has more results to show: /ccc-search QUERY searches.", "error");
     const asked = query === "more" ? this.#more : { query };
     const result = await this.#show(person, "ccc_search", { ...asked, limit: LIMIT }, "Searching…");
-    const following = result && MORE.exec(notesOf(result))?.[1];
-    if (result && !result.isError) this.#more = following ? { query: asked?.query ?? "", offset: Number(following) } : undefined;
+    const following = result?.details?.next_offset;
+    if (result && !result.isError) this.#more = following ? { query: asked?.query ?? "", offset: following } : undefined;
   }
 
   /** @type {Run} */
@@ -92,8 +89,8 @@ export class Commands {
     const result = await person.during(message, (signal) => this.#call(person, name, args, { signal }));
     if (!result) return undefined;
     this.#means.footer.ask();
-    const content = contentOf(result, person.isThere);
-    await person.show({ name, title: forPerson(name), args: { ...args, limit: undefined }, content, details: result.details, isError: result.isError });
+    const title = `/${name.replace("_", "-")}`;
+    await person.show({ name, title, args: { ...args, limit: undefined }, content: textOf(result), details: result.details, isError: result.isError });
     return result;
   }
 
@@ -101,7 +98,7 @@ export class Commands {
   async #sync(person) {
     const work = (/** @type {AbortSignal | undefined} */ signal) => this.#request("sync", { cwd: person.cwd, dry_run: true }, { signal });
     const result = await person.during("Asking git…", work);
-    if (result) await person.show({ name: "ccc_sync", title: "/ccc-sync", content: forPerson(String(result.text)) });
+    if (result) await person.show({ name: "ccc_sync", title: "/ccc-sync", content: String(result.text) });
   }
 
   /** @type {Run} */
@@ -125,7 +122,7 @@ export class Commands {
     const seen = await person.during("Looking at the index…", (signal) => this.#overview(person, signal));
     if (!seen) return;
     if (seen.state === "unavailable") return person.say(describe(seen), "error");
-    if (seen.job?.running) return person.say(forPerson(seen.job.line));
+    if (seen.job?.running) return person.say(seen.job.line);
     if (seen.state === "none" && !seen.repository) return person.say(describe(seen), "error");
     const isNew = seen.state === "none" || seen.state === "unindexed";
     const place = plain(seen.root ?? seen.repository);
@@ -144,9 +141,10 @@ export class Commands {
    */
   async #run(person) {
     this.#progress = "Indexing.";
-    const onProgress = (/** @type {string} */ text) => {
+    /** @type {import("../worker/child.js").OnProgress} */
+    const onProgress = (text, numbers) => {
       this.#progress = text;
-      this.#means.footer.hear(text);
+      this.#means.footer.hear(numbers);
     };
     const work = this.#call(person, "ccc_index", {}, { onProgress });
     this.#means.footer.hold(work);
@@ -178,7 +176,7 @@ export class Commands {
   async #tell(person, result) {
     if (this.#hasEnded) return;
     this.#means.footer.ask();
-    await person.say(forPerson(textOf(result)), result.isError ? "error" : "info");
+    await person.say(textOf(result), result.isError ? "error" : "info");
   }
 
   /**
@@ -187,7 +185,7 @@ export class Commands {
    */
   async #fail(person, error) {
     if (this.#hasEnded) return;
-    await person.say(forPerson(error instanceof Error ? error.message : String(error)), "error");
+    await person.say(error instanceof Error ? error.message : String(error), "error");
   }
 
   /**
@@ -207,7 +205,7 @@ export class Commands {
    * @returns {Promise<Result>}
    */
   #call(person, name, args, options) {
-    return this.#request("tools/call", { name, arguments: args, cwd: person.cwd }, options);
+    return this.#request("tools/call", { name, arguments: args, cwd: person.cwd, reader: "person" }, options);
   }
 
   /**
@@ -226,10 +224,10 @@ export class Commands {
  */
 export function describe(seen) {
   const { state, root, files, chunks, fresh, job, message, hint } = seen;
-  if (state !== "ready") return forPerson([`ccc ${state === "indexing" ? "●" : "✗"} ${message}`, hint, job?.line].filter(Boolean).join("\n"));
+  if (state !== "ready") return [`ccc ${state === "indexing" ? "●" : "✗"} ${message}`, hint, job?.line].filter(Boolean).join("\n");
   const freshness = { true: "Up to date.", false: "Files have changed since; the next search brings it up to date.", null: "Not compared with the files yet; the next search does that." }[String(fresh)];
   const lines = [`ccc ✓ ${counted(files, "file")}, ${counted(chunks, "chunk")} in ${root}`, languages(seen), freshness, job?.line];
-  return forPerson(lines.filter(Boolean).join("\n"));
+  return lines.filter(Boolean).join("\n");
 }
 
 /** @param {Overview} seen */
@@ -258,26 +256,4 @@ export function initQuestion({ init, root, repository, has_model }, { cwd, force
 /** @param {Result} result */
 function textOf({ content }) {
   return content.map((block) => block.text).join("\n");
-}
-
-/**
- * A result for a person: its words are put otherwise, the code that it quotes never is.
- * @param {Result} result
- * @param {boolean} canGoOn whether this session takes further commands
- */
-function contentOf(result, canGoOn) {
-  const text = textOf(result);
-  const notes = notesOf(result);
-  return text.slice(0, text.length - notes.length) + forPerson(notes.replace(MORE, canGoOn ? ": /ccc-search more" : ""));
-}
-
-/**
- * What a result says beside the code that it quotes.
- * @param {Result} result
- */
-function notesOf(result) {
-  const { details, isError } = result;
-  const text = textOf(result);
-  if (isError || !Array.isArray(details?.results)) return text;
-  return split(text, details.results)?.rest ?? "";
 }

@@ -7,20 +7,17 @@ import os from "node:os";
 import path from "node:path";
 import { isFirstTime } from "./once.js";
 import { counted } from "../views/text.js";
-import { forPerson } from "./wording.js";
 
 /**
  * @typedef {import("./person.js").Person} Person
  * @typedef {{state: "ready" | "indexing" | "empty" | "unindexed" | "none" | "unavailable", root: string | null,
  *   files: number, chunks: number, languages: Record<string, number>, progress: Record<string, number> | null,
- *   job: {tool: string, running: boolean, line: string} | null, fresh: boolean | null, message: string, hint: string,
+ *   job: {tool: string, running: boolean, failed: boolean, line: string} | null, fresh: boolean | null, message: string, hint: string,
  *   repository: string | null, init: "done" | "within" | "free", has_model: boolean}} Overview
  *   the result of the worker's method of that name
  */
 
 const OFF = new Set(["0", "false", "no", "off"]);
-/** what the progress of an index run begins with: how many files are done */
-const DONE = /^Indexing: (?:([\d,]+) files? done|no file is done yet)/;
 const FIRST_LINE = "ccc: no semantic index here yet; /ccc-index builds one.";
 export const PERIOD = {
   /** ms between the first looks while an index run goes on */
@@ -116,13 +113,12 @@ export class Footer {
   }
 
   /**
-   * Show the number that the command that holds it tells of its progress, at the same time.
-   * @param {string} text
+   * Show how far the command is that holds it.
+   * @param {import("../worker/child.js").Numbers} numbers
    */
-  hear(text) {
-    const found = DONE.exec(text);
-    if (!found || this.#held === 0) return;
-    this.#heard = Number((found[1] ?? "0").replaceAll(",", ""));
+  hear({ done }) {
+    if (done === undefined || this.#held === 0) return;
+    this.#heard = done;
     if (this.#person && this.#seen) this.#show(this.#person, this.#seen);
   }
 
@@ -200,7 +196,7 @@ export class Footer {
     this.#wasRunning = Boolean(job?.running);
     if (!hasEnded) return;
     this.#onChange();
-    if (job.line.includes(" failed: ")) person.say(forPerson(job.line), "error").catch(() => {});
+    if (job.failed) person.say(job.line, "error").catch(() => {});
   }
 }
 

@@ -15,7 +15,9 @@ const OURS = /^vera-ccc-tools: /;
 /**
  * @typedef {{file: string, args: string[], cwd?: string, env?: NodeJS.ProcessEnv}} Launch what to start, and where
  * @typedef {typeof LIMITS} Limits
- * @typedef {{signal?: AbortSignal, onProgress?: (text: string) => void, keepsAlive?: boolean}} RequestOptions
+ * @typedef {{done?: number, listed?: number, total?: number, seconds?: number}} Numbers how far a call is
+ * @typedef {(text: string, numbers: Numbers) => void} OnProgress
+ * @typedef {{signal?: AbortSignal, onProgress?: OnProgress, keepsAlive?: boolean}} RequestOptions
  * @typedef {{resolve: (value: any) => void, reject: (error: Error) => void} & RequestOptions} Pending
  */
 
@@ -99,7 +101,7 @@ export class Child {
     const answer = new Promise((resolve, reject) => this.#pending.set(id, { resolve, reject, ...options }));
     this.#process.stdin.write(frame);
     if (keepsAlive) this.#holdHost(true);
-    if (!this.#hasSpoken && this.#lastLines[1]) tell(this.#pending.get(id), this.#lastLines[1].replace(OURS, ""));
+    if (!this.#hasSpoken && this.#lastLines[1]) tell(this.#pending.get(id), { text: this.#lastLines[1].replace(OURS, "") });
     return this.#cancellable(id, answer, signal).finally(() => this.#forget(id));
   }
 
@@ -147,7 +149,7 @@ export class Child {
     const message = parse(line);
     if (!message) return this.#violate(line);
     this.#hasSpoken = true;
-    if (message.method === "progress") tell(this.#pending.get(message.params?.id), String(message.params?.text));
+    if (message.method === "progress") tell(this.#pending.get(message.params?.id), message.params ?? {});
     else if (!message.method) this.#settle(message);
   };
 
@@ -172,7 +174,7 @@ export class Child {
     this.#lastLines = [this.#lastLines[1], words];
     // Before its first answer it may be making its environment, and its stderr says how far it is.
     if (this.#hasSpoken) return;
-    for (const pending of this.#pending.values()) tell(pending, words.replace(OURS, ""));
+    for (const pending of this.#pending.values()) tell(pending, { text: words.replace(OURS, "") });
   };
 
   /** The last line on its stderr; a message of its own with a hint has two. */
@@ -294,11 +296,11 @@ export class Child {
 
 /**
  * @param {Pending | undefined} pending
- * @param {string} text
+ * @param {{text?: unknown} & Numbers} params
  */
-function tell(pending, text) {
+function tell(pending, { text, ...numbers }) {
   try {
-    pending?.onProgress?.(text);
+    pending?.onProgress?.(String(text), numbers);
   } catch {
     // A listener that fails costs its progress; thrown from here it would end the host.
   }

@@ -152,8 +152,8 @@ def fake_worker(fake_executable: MakeExecutable, tmp_path: Path) -> FakeWorker:
             calls.put(None)
         threading.Thread(target=read, daemon=True).start()
         while (call := calls.get()) is not None:
-            def progress(text):
-                send(method="progress", params={{"id": call, "text": text}})
+            def progress(text, **numbers):
+                send(method="progress", params={{"id": call, "text": text, **numbers}})
             runpy.run_path({str(behaviour)!r})["call"](progress)
             send(id=call, result={{"content": [{{"type": "text", "text": "all of it"}}]}})
         """,

@@ -78,11 +78,13 @@ def test_commands_that_can_do_nothing_say_so_and_ask_nothing(
     outside = tmp_path / "outside"
     outside.mkdir()
     with pi.rpc(outside) as session:
-        assert told(session, "/ccc-index").endswith("To index it, use /ccc-init, then /ccc-index.")
-        assert "use /ccc-init in the project's root" in told(session, "/ccc-sync")
+        assert told(session, "/ccc-index").endswith(
+            "Use /ccc-init, then /ccc-index, if this directory is to be indexed."
+        )
+        assert "Use /ccc-init, then /ccc-index" in told(session, "/ccc-sync")
     with pi.rpc(project / "src") as session:
         assert asks(session, "notify")["message"] == FIRST_LINE
-        assert "use /ccc-init force to make a project" in told(session, "/ccc-init")
+        assert "/ccc-init force to make a project" in told(session, "/ccc-init")
         session.send("prompt", message="/ccc-init force")
         question = asks(session, "confirm")
         assert question["title"] == "Make a project of this directory alone?"
@@ -92,7 +94,7 @@ def test_commands_that_can_do_nothing_say_so_and_ask_nothing(
     with pi.rpc(project) as session:
         refused = told(session, "/ccc-init openai/other")
         assert "already chosen" in refused
-        assert refused.endswith("Use /ccc-init without a model, or edit that file.")
+        assert refused.endswith("Leave the model out, or edit that file.")
     assert not list(project.rglob("settings.yml"))
 
 
@@ -100,8 +102,8 @@ def test_print_mode_prints_what_is_asked_for_and_does_nothing_costly(pi: Pi, pro
     done = pi.print("/ccc", project)
     assert (done.returncode, done.stderr) == (0, "")
     assert (
-        "ccc ✗ This directory belongs to no ccc project.\nTo index it, use /ccc-index."
-        in done.stdout
+        "ccc ✗ This directory belongs to no ccc project.\n"
+        f"Use /ccc-index in {project}, which makes it a project and indexes it." in done.stdout
     )
     for command in ("/ccc-index", "/ccc-init"):
         done = pi.print(command, project)

@@ -122,7 +122,8 @@ def test_progress_is_live_in_the_call_and_in_the_footer(
     fake_worker.behaves(
         "import os, time\n"
         "    for at in (12, 1204):\n"
-        "        progress(f'Indexing: {at:,} files done (3 changed), 45 files/s, 27 s')\n"
+        "        text = f'Indexing: {at:,} files done (3 changed), 45 files/s, 27 s'\n"
+        "        progress(text, done=at)\n"
         f"        while not os.path.exists({str(step)!r} + str(at)): time.sleep(0.01)"
     )
     pi.env["VERA_CCC_PYTHON"] = str(fake_worker.python)
@@ -144,14 +145,17 @@ def test_progress_is_live_in_the_call_and_in_the_footer(
 def test_a_background_run_is_in_the_footer_until_it_is_done(
     pi: Pi, fake_worker: FakeWorker, project: Path
 ) -> None:
-    job = {"tool": "ccc_index", "running": True, "line": ""}
+    job = {"tool": "ccc_index", "running": True, "failed": False, "line": ""}
     fake_worker.sees(state="indexing", root="/p", files=7, job=job)
     pi.env["VERA_CCC_PYTHON"] = str(fake_worker.python)
     with opened(pi, project) as terminal:
         terminal.wait("ccc ● indexing 7 files")
-        line = "ccc_index in the background failed: no room."
+        line = "/ccc-index in the background failed: no room."
         fake_worker.sees(
-            state="unindexed", root="/p", files=0, job={**job, "running": False, "line": line}
+            state="unindexed",
+            root="/p",
+            files=0,
+            job={**job, "running": False, "failed": True, "line": line},
         )
         terminal.wait("ccc ✗ not indexed")
         terminal.wait("/ccc-index in the background failed: no room.")

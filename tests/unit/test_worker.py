@@ -263,12 +263,13 @@ def test_progress_names_its_request(
     client: Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
     def call_tool(_session: Session, name: str, _given: object, call: Call) -> dict[str, Any]:
-        call.progress("half\nway")
+        call.progress("half\nway", {"done": 3})
         return {"name": name}
 
     monkeypatch.setattr(table, "call_tool", call_tool)
     client.send(request("tools/call", 5, name="x", arguments={}, cwd=str(tmp_path)))
-    progress = {"jsonrpc": "2.0", "method": "progress", "params": {"id": 5, "text": "half\nway"}}
+    params = {"id": 5, "text": "half\nway", "done": 3}
+    progress = {"jsonrpc": "2.0", "method": "progress", "params": params}
     assert client.read() == progress
     assert client.read()["result"] == {"name": "x"}
 

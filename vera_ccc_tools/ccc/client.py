@@ -15,9 +15,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from vera_ccc_tools.ccc import daemon, faults, project, replies
+from vera_ccc_tools.ccc import daemon, project, replies
 from vera_ccc_tools.ccc.replies import Diagnosis, Hit, Progress, Status
-from vera_ccc_tools.errors import Failure, shorten
+from vera_ccc_tools.errors import Do, Failure, Step, shorten
 from vera_ccc_tools.system import files, pipes, process, secrets
 from vera_ccc_tools.system.pipes import Output
 from vera_ccc_tools.system.tasks import Cancel, Cancelled
@@ -232,7 +232,7 @@ class Ccc:
         try:
             return replies.hits(_text(done.stdout))
         except Failure as failure:
-            raise Failure(failure.code, self._said(failure.message), failure.hint) from failure
+            raise Failure(failure.code, self._said(failure.message), failure.step) from failure
 
     def _failed(self, command: str, done: process.Finished) -> Failure:
         said = self._said(f"{_end(done.stderr)}\n{_end(done.stdout)}")
@@ -241,13 +241,13 @@ class Ccc:
         failure = replies.failure(command, said)
         if done.returncode == 0:
             message = f"`ccc {command}` printed {done.stdout.total:,} bytes, more than can be read."
-            failure = Failure("too_much_output", message, failure.hint)
+            failure = Failure("too_much_output", message, failure.step)
         rests = [each for each in (done.stdout, done.stderr) if each.rest is not None]
         kept = "".join(
             f" What it printed after the first {len(each.head):,} bytes is in {each.rest}."
             for each in rests
         )
-        failure = Failure(failure.code, failure.message + kept, failure.hint)
+        failure = Failure(failure.code, failure.message + kept, failure.step)
         return self._with_last_words(failure) if failure.code == "daemon_failed" else failure
 
     def _said(self, text: str) -> str:
@@ -260,7 +260,7 @@ class Ccc:
             return failure
         log = project.daemon_log_path(self.environ)
         words = shorten(self._said(daemon.last_words(self.environ)), 300)
-        return Failure(failure.code, f"{failure.message} {log} ends: {words}", failure.hint)
+        return Failure(failure.code, f"{failure.message} {log} ends: {words}", failure.step)
 
     def _is_daemon_ready(self) -> bool:
         return daemon.is_up(self.environ) and daemon.is_current(self.environ, self.executable)
@@ -323,13 +323,12 @@ class _Deadline:
                 "daemon_starting",
                 f"`ccc {command}` has no answer yet: ccc's daemon was not running, and is "
                 "starting now.",
-                "Try again in a few seconds; use rg meanwhile.",
+                Step(Do.SOON),
             )
         return Failure(
             "timeout",
             f"`ccc {command}` did not answer within {self.seconds:g} s.",
-            "If it stays so, ask the user to run `ccc daemon restart` in a terminal; "
-            f"VERA_CCC_TIMEOUT_{self.setting.upper()} sets the limit. Use rg meanwhile.",
+            Step(Do.WAIT_OR_RESTART, f"VERA_CCC_TIMEOUT_{self.setting.upper()}"),
         )
 
 
@@ -368,7 +367,7 @@ def _searched(environ: Mapping[str, str]) -> Path:
         raise Failure(
             "ccc_missing",
             "CocoIndex Code (`ccc`) is not installed: no `ccc` on PATH or in ~/.local/bin.",
-            f"{faults.INSTALL} Use rg meanwhile.",
+            Step(Do.INSTALL_CCC),
         )
     return found
 

@@ -8,16 +8,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.errors import Do, Failure, Step
 
 UPGRADE = "Upgrade it: `pipx upgrade cocoindex-code`, `uv tool upgrade cocoindex-code`, or pip."
-INSTALL = (
-    "Install it with `pipx install 'cocoindex-code[embeddings-local]'`, or with uv, "
-    "then run `ccc init` once in a terminal."
-)
 MOST_QUOTED = 300
 """Characters of ccc's words that a cause quotes."""
-RESTART = "Ask the user to run `ccc daemon restart` in a terminal, then try again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +23,13 @@ class Fault:
         code: The failure's code.
         words: A regular expression for what ccc says; its groups fill *cause*.
         cause: What it means, one sentence; ``{1}`` is the first group.
-        remedy: The next step.
+        step: The next step.
     """
 
     code: str
     words: str
     cause: str
-    remedy: str
+    step: Step | str
 
     def failure(self, text: str) -> Failure | None:
         """This fault as a failure, when *text* speaks of it."""
@@ -42,7 +37,7 @@ class Fault:
         if found is None:
             return None
         groups = [(group or "").strip()[:MOST_QUOTED] for group in (found[0], *found.groups())]
-        return Failure(self.code, self.cause.format(*groups), self.remedy)
+        return Failure(self.code, self.cause.format(*groups), self.step)
 
 
 FAULTS = (
@@ -68,47 +63,44 @@ FAULTS = (
     Fault(
         "no_embedding_model",
         r"sentence-transformers is not installed and stdin is not a TTY",
-        "ccc has no embedding model yet, and cannot ask for one without a terminal.",
-        "Call ccc_init with `litellm_model` (the user's choice), "
-        "or ask the user to run `ccc init` once in a terminal.",
+        "ccc has no embedding model yet.",
+        Step(Do.CHOOSE_MODEL),
     ),
     Fault(
         "no_global_settings",
         r"Global settings not found: (.+?)(?:\n|$)",
         "ccc has not been set up for this user: its global settings {1} do not exist.",
-        "Call ccc_init with `litellm_model` (the user's choice), "
-        "or ask the user to run `ccc init` once in a terminal.",
+        Step(Do.CHOOSE_MODEL),
     ),
     Fault(
         "no_global_settings",
         r"no global settings loaded",
         "ccc has not been set up for this user: its daemon has no global settings.",
-        "Call ccc_init with `litellm_model` (the user's choice), "
-        "or ask the user to run `ccc init` once in a terminal.",
+        Step(Do.CHOOSE_MODEL),
     ),
     Fault(
         "model_already_chosen",
         r"global settings already exist at (.+?)\.?(?:\n|$)",
         "The embedding model is already chosen, in {1}; ccc takes no other one here.",
-        "Call ccc_init without `litellm_model`, or ask the user to edit that file.",
+        Step(Do.KEEP_MODEL),
     ),
     Fault(
         "parent_project",
         r"parent directory has a project marker: (.+?)(?:\n|$)",
         "This directory lies inside another project, {1}.",
-        "Initialize that directory instead, or call ccc_init with `force` to make one here.",
+        Step(Do.INIT_FORCED),
     ),
     Fault(
         "not_initialized",
         r"Not in an initialized project directory",
         "This directory belongs to no ccc project.",
-        "Call ccc_init, then ccc_index; use rg meanwhile.",
+        Step(Do.INIT),
     ),
     Fault(
         "index_open_elsewhere",
         r"environment already open in this program",
         "The index was reset while ccc's daemon had it open, and the daemon cannot open it again.",
-        RESTART,
+        Step(Do.RESTART_DAEMON),
     ),
     Fault(
         "bad_glob",
@@ -120,14 +112,13 @@ FAULTS = (
         "odd_name",
         r"'utf-?8' codec can't encode characters? .*surrogates not allowed",
         "The project holds a file whose name is not UTF-8, at which ccc's index run ends.",
-        "Ask the user to rename it (`find . -print0 | grep -zavx '.*'` lists such names), or "
-        "exclude its directory in .cocoindex_code/settings.yml.",
+        Step(Do.RENAME),
     ),
     Fault(
         "not_indexed",
         r"no such table: code_chunks",
         "The index holds nothing yet: its first run did not end well.",
-        "Call ccc_index, which tells why; use rg meanwhile.",
+        Step(Do.INDEX),
     ),
     Fault(
         "bad_settings",
@@ -139,27 +130,26 @@ FAULTS = (
         "disk_full",
         r"No space left on device|database or disk is full|Disk quota exceeded",
         "ccc cannot write: the disk is full.",
-        "Ask the user to make room on the disk; use rg meanwhile.",
+        Step(Do.MAKE_ROOM),
     ),
     Fault(
         "read_only",
         r"Read-only file system|attempt to write a readonly database"
         r"|(?:PermissionError: |Permission denied)[^\n]*\.cocoindex_code",
         "ccc cannot write into the project's directory .cocoindex_code, which it needs to.",
-        "Ask the user to make that directory writable; use rg meanwhile.",
+        Step(Do.MAKE_WRITABLE),
     ),
     Fault(
         "index_full",
         r"MDB_MAP_FULL|map ?size limit reached|map full",
         "ccc's index database has reached its size limit.",
-        "Ask the user to exclude generated or vendored directories in "
-        ".cocoindex_code/settings.yml and to build the index anew.",
+        Step(Do.EXCLUDE_MORE),
     ),
     Fault(
         "too_many_readers",
         r"MDB_READERS_FULL|readers? (?:table )?full|maxreaders",
         "Too many readers hold ccc's index database open.",
-        RESTART,
+        Step(Do.RESTART_DAEMON),
     ),
     Fault(
         "socket_path_too_long",
@@ -172,28 +162,28 @@ FAULTS = (
         r"missing required field|Daemon version mismatch|Undecodable handshake"
         r"|stale global settings",
         "ccc's daemon is of another version than ccc, or has older settings.",
-        RESTART,
+        Step(Do.RESTART_DAEMON),
     ),
     Fault(
         "daemon_failed",
         r"(Daemon process exited before it became ready|Daemon did not start in time"
         r"|daemon crashed \d+ times in a row)",
         "ccc's daemon does not come up: {1}.",
-        "Ask the user to run `ccc doctor` in a terminal; the daemon's log tells why.",
+        Step(Do.DOCTOR),
     ),
     Fault(
         "daemon_lost",
         r"(Connection to daemon lost[^\n\"]*|daemon exited unexpectedly"
         r"|Failed to connect to daemon[^\n\"]*|client has been closed)",
         "ccc's daemon went away during the call: {1}.",
-        "Try again; if it happens again, call ccc_doctor.",
+        Step(Do.RETRY_OR_DOCTOR),
     ),
     Fault(
         "model_refused",
         r"((?:litellm\.)?(?:AuthenticationError|PermissionDeniedError)[^\n]*"
         r"|Missing credentials[^\n]*|(?:Incorrect|Invalid|No) API key[^\n]*)",
         "The embedding service refused ccc's key, or there is none: {1}",
-        "Ask the user to correct `envs` in ccc's global settings, then to run `ccc doctor`.",
+        Step(Do.CORRECT_KEY),
     ),
     Fault(
         "model_unreachable",
@@ -201,8 +191,7 @@ FAULTS = (
         r"|APITimeoutError[^\n]*|Connection refused|couldn't be loaded"
         r"|Can't load the (?:model|configuration)[^\n]*)",
         "ccc cannot reach or load its embedding model: {1}",
-        "Ask the user to start the embedding service, or to correct ccc's global settings; "
-        "`ccc doctor` tests the model.",
+        Step(Do.START_SERVICE),
     ),
 )
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from vera_ccc_tools.boot import environments
-from vera_ccc_tools.errors import Failure, shorten
+from vera_ccc_tools.errors import Do, Failure, Step, shorten
 
 DIRECTORY = ".cocoindex_code"
 SETTINGS = "settings.yml"
@@ -96,8 +96,7 @@ def check_root(root: Path, cwd: Path) -> None:
     raise Failure(
         "home_project",
         f"{named} is a ccc project, and {what}: all of it would be indexed.",
-        f"Ask the user to remove {settings_path(root)}, then call ccc_index in a repository. If "
-        f"all of {root} is to be indexed, ask the user to run `ccc index` in it by hand.",
+        Step(Do.REMOVE_HOME_PROJECT, settings_path(root)),
     )
 
 

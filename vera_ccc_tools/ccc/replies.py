@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vera_ccc_tools.ccc import faults
-from vera_ccc_tools.errors import Failure, shorten
+from vera_ccc_tools.errors import Do, Failure, Step, shorten
 
 _ENGINE_LOG = re.compile(
     r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z +(?:TRACE|DEBUG|INFO|WARN|ERROR) [\w:]+:.*\n?",
@@ -121,7 +121,7 @@ def hits(stdout: str) -> tuple[Hit, ...]:
         raise Failure(
             "bad_output",
             f"`ccc search` ended well, but gave no result that can be read; {printed}.",
-            "Call ccc_doctor; use rg meanwhile.",
+            Step(Do.DOCTOR),
         ) from error
 
 
@@ -185,7 +185,7 @@ def failure(command: str, said: str) -> Failure:
     if known is not None:
         return known
     cause = last_cause(said) or "it did not say why"
-    return Failure("ccc_failed", f"`ccc {command}` failed: {cause}", "Call ccc_doctor to see why.")
+    return Failure("ccc_failed", f"`ccc {command}` failed: {cause}", Step(Do.DOCTOR))
 
 
 def last_cause(text: str) -> str:

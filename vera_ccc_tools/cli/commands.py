@@ -6,12 +6,13 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from vera_ccc_tools.ccc import project
 from vera_ccc_tools.cli.terminal import Live, Terminal
-from vera_ccc_tools.errors import Failure, InvalidArgument, shorten
+from vera_ccc_tools.errors import Failure, Front, InvalidArgument, shorten
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.system.tasks import Cancel, Task
 from vera_ccc_tools.tools.session import Session
@@ -45,7 +46,7 @@ def search(options: argparse.Namespace) -> int:
         found, _ = presentation.results(text, details["results"])
         return {**details, "results": [one.to_json() for one in found], "text": text}
 
-    shown = _Shown(show, with_content, "Searching …", for_a_model=True)
+    shown = _Shown(show, with_content, "Searching …")
     return _tool(options, "ccc_search", given, shown)
 
 
@@ -73,18 +74,15 @@ def doctor(options: argparse.Namespace) -> int:
 
 
 class _Shown:
-    """How the result of a tool is shown: to people, and as JSON; and whose words its text keeps."""
+    """How the result of a tool is shown: to people, and as JSON."""
 
     def __init__(
         self,
         show: Callable[[str, Mapping[str, Any], Terminal], str],
         to_json: Callable[[str, Mapping[str, Any]], dict[str, Any]] | None = None,
         waiting: str = "",
-        *,
-        for_a_model: bool = False,
     ) -> None:
         self.show = show
-        self.for_a_model = for_a_model
         self.to_json = to_json or (lambda text, details: {**details, "text": text})
         self.waiting = waiting
 
@@ -94,7 +92,6 @@ def _tool(options: argparse.Namespace, name: str, given: Mapping[str, Any], show
 
     A failure is raised, but the result of a tool that failed at its own job is shown all the same.
     """
-    from vera_ccc_tools.cli import presentation
     from vera_ccc_tools.system.text import clean
     from vera_ccc_tools.tools.table import TOOLS
 
@@ -103,18 +100,17 @@ def _tool(options: argparse.Namespace, name: str, given: Mapping[str, Any], show
     if not options.json:
         live.hint(shown.waiting)
     try:
-        progress = _silence if options.json else live.show
+        progress = _silence if options.json else lambda text, _numbers: live.show(text)
         answer = _run(options, lambda session, call: tool.run(session, call, given), progress)
     finally:
         live.end()
     text = clean(answer.text)
-    plain = text if shown.for_a_model else presentation.for_a_person(text)
     if options.json:
-        out.write(_json(shown.to_json(plain, answer.details)))
+        out.write(_json(shown.to_json(text, answer.details)))
     elif out.for_people:
         out.write(f"{shown.show(text, answer.details, out)}\n")
     else:
-        out.write(f"{plain}\n")
+        out.write(f"{text}\n")
     return 1 if answer.failed else 0
 
 
@@ -129,8 +125,7 @@ def status(options: argparse.Namespace) -> int:
 
         if options.json:
             seen = overview.to_json(session, call)
-            told = {name: presentation.for_a_person(seen[name]) for name in ("message", "hint")}
-            return _json({**seen, **told, "text": for_a_model.text(session, call)})
+            return _json({**seen, "text": for_a_model.text(session, call)})
         if options.model or not out.for_people:
             return f"{for_a_model.text(session, call)}\n"
         return f"{presentation.overview(overview.to_json(session, call), out)}\n"
@@ -193,11 +188,12 @@ def call(options: argparse.Namespace) -> int:
     said = Terminal(sys.stderr)
 
     def run(session: Session, call: Call) -> Any:
+        call = replace(call, front=Front.MODEL)
         result = table.call_tool(session, options.tool, given, call)
         # What it has started in the background: there is no later turn to tell of it.
-        return result, session.finish()
+        return result, session.finish(call.front)
 
-    progress = _silence if options.json else (lambda text: said.write(f"{text}\n"))
+    progress = _silence if options.json else (lambda text, _numbers: said.write(f"{text}\n"))
     result, ended = _run(options, run, progress)
     failed = bool(result["isError"])
     if options.json:
@@ -263,7 +259,7 @@ def _directory(options: argparse.Namespace) -> Path:
         raise Failure(failure.code, failure.message, hint) from failure
 
 
-def _silence(_text: str) -> None:
+def _silence(_text: str, _numbers: Mapping[str, float]) -> None:
     """Tell nobody."""
 
 
@@ -274,12 +270,12 @@ def _json(value: object) -> str:
 def _run(
     options: argparse.Namespace,
     run: Callable[[Session, Call], Any],
-    progress: Callable[[str], None] = _silence,
+    progress: Callable[[str, Mapping[str, float]], None] = _silence,
 ) -> Any:
     """Run *run* for the directory that the options name; Ctrl-C stops it as a cancel does."""
     cwd = _directory(options)
     session = Session()
-    task = Task(lambda cancel: run(session, Call(cwd, cancel, progress)))
+    task = Task(lambda cancel: run(session, Call(cwd, cancel, progress, Front.TERMINAL)))
     try:
         while not task.wait(LISTENING, Cancel()):
             pass

@@ -57,8 +57,8 @@ def failed(failure: Failure, *, as_json: bool = False) -> int:
 
     as_json = as_json and failure.code != "cannot_write"
     said = Terminal(sys.stdout if as_json else sys.stderr)
-    told = presentation.told(failure)
-    error = {"code": told.code, "message": told.message, "hint": told.hint}
+    message, hint = presentation.said(failure)
+    error = {"code": failure.code, "message": message, "hint": hint}
     text = json.dumps({"error": error}, indent=2, ensure_ascii=False)
     with suppress(Failure):  # nor can that be told
         said.write(f"{text if as_json else presentation.failure(failure, said)}\n")

@@ -33,9 +33,10 @@ from mcp_types import (
 )
 
 from vera_ccc_tools import __version__
-from vera_ccc_tools.errors import Failure, InvalidArgument
+from vera_ccc_tools.errors import Failure, Front, InvalidArgument
 from vera_ccc_tools.mcp_server import table
 from vera_ccc_tools.mcp_server.state import State
+from vera_ccc_tools.phrases import tell
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.system.tasks import Cancel
 from vera_ccc_tools.system.text import clean, fit
@@ -125,7 +126,7 @@ class _Calls:
 
     async def call(self, _context: Context, params: CallToolRequestParams) -> CallToolResult:
         def run(cancel: Cancel) -> Answer:
-            call = Call(self._state.directory, cancel)
+            call = Call(self._state.directory, cancel, front=Front.MCP)
             return table.call(self._state, params.name, params.arguments, call)
 
         try:
@@ -133,7 +134,7 @@ class _Calls:
         except InvalidArgument as error:
             raise MCPError(INVALID_PARAMS, str(error)) from None
         except Failure as failure:
-            answer = Answer(str(failure), failed=True)
+            answer = Answer(tell(failure, Front.MCP), failed=True)
         except Exception as error:  # noqa: BLE001 - one of the fronts where bugs are caught
             traceback.print_exc()
             answer = Answer(f"{params.name} failed by a bug of its own: {error!r}", failed=True)

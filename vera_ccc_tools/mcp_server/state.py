@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from vera_ccc_tools.ccc import project
 from vera_ccc_tools.chunks.served import ServedChunks
-from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.errors import Failure, Front
 from vera_ccc_tools.mcp_server import config
 from vera_ccc_tools.mcp_server.config import Config
 from vera_ccc_tools.mcp_server.ledger import Ledger
 from vera_ccc_tools.memory.decisions import Memory
+from vera_ccc_tools.phrases import say, tell
 from vera_ccc_tools.setup import terseness
 from vera_ccc_tools.system.tasks import Cancel
 from vera_ccc_tools.tools.answer import Answer
@@ -27,14 +27,6 @@ if TYPE_CHECKING:
     from vera_ccc_tools.mcp_server.answers import Page
 
 UNINDEXED = {"not_initialized", "not_indexed"}
-_WORDS = {
-    r"\bcall ccc_(init|index|doctor)\b": r"run `ccc \1`",
-    r"\bCall ccc_(init|index|doctor)\b": r"Run `ccc \1`",
-    r"\bccc_(init|index|doctor)\b": r"`ccc \1`",
-    r"\bccc_search\b": "context_search",
-    r"\bccc-status\b": "index_status",
-}
-"""The core speaks of the tools of the other front; here they are commands of a terminal."""
 
 
 class State:
@@ -114,10 +106,10 @@ class State:
             root = project.find_root(self.directory) or project.find_repository(self.directory)
             where = root or self.directory
             return Answer(
-                f"This project is not indexed yet: run `ccc index` in {where}, then search again. "
+                f"This project is not indexed yet: {where}. {say(failure.step, Front.MCP)} "
                 "No results are available until then."
             )
-        return Answer(_in_our_words(str(failure)), failed=True)
+        return Answer(tell(failure, Front.MCP), failed=True)
 
 
 def homes(directory: Path) -> tuple[Path, ...]:
@@ -132,9 +124,3 @@ def homes(directory: Path) -> tuple[Path, ...]:
         root = None
     places = (root, project.find_repository(directory), directory)
     return tuple(dict.fromkeys(place for place in places if place is not None))
-
-
-def _in_our_words(text: str) -> str:
-    for pattern, words in _WORDS.items():
-        text = re.sub(pattern, words, text)
-    return text

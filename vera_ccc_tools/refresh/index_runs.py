@@ -16,7 +16,7 @@ from typing import Any
 from vera_ccc_tools.ccc import project
 from vera_ccc_tools.ccc.client import Ccc, Status
 from vera_ccc_tools.ccc.replies import Progress
-from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.errors import Do, Failure, Step
 from vera_ccc_tools.system import text
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.system.tasks import Cancel, Cancelled, Task
@@ -72,15 +72,14 @@ def still_indexing(root: Path, status: Status | None) -> Failure:
         return Failure(
             "indexing",
             f"The index of {root} is perhaps being built or checked: ccc's daemon does not say.",
-            "Use rg meanwhile, and search again later. If it stays so, ask the user to run "
-            "`ccc daemon restart` in a terminal.",
+            Step(Do.LATER_OR_RESTART),
         )
     done = 0 if status.progress is None else status.progress.done
     return Failure(
         "indexing",
         f"The index of {root} is being built or checked by ccc's daemon: "
         f"{text.counted(done, 'file')} done so far.",
-        "Use rg meanwhile, and search again later; ccc-status tells when it is ready.",
+        Step(Do.LATER),
     )
 
 
@@ -90,7 +89,7 @@ def renewing(status: Status | None) -> str:
     done = "" if progress is None else f" ({text.counted(progress.done, 'file')} checked so far)"
     return (
         f"The index is being brought up to date{done}; these results are from what it held, and "
-        "may miss the latest edits. Check with rg or read."
+        "may miss the latest edits."
     )
 
 

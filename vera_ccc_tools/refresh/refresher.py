@@ -16,9 +16,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from vera_ccc_tools.ccc import faults, project
+from vera_ccc_tools.ccc import project
 from vera_ccc_tools.ccc.client import Ccc, Progress, Status
-from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.errors import Do, Failure, Step
 from vera_ccc_tools.refresh import fingerprint
 from vera_ccc_tools.refresh.fingerprint import Baseline, Files, Inputs, Machine, Unknown, View
 from vera_ccc_tools.refresh.index_runs import (
@@ -210,7 +210,7 @@ class Refresher:
                 "index_open_elsewhere",
                 f"The index of {root} was deleted while ccc's daemon had it open, and the daemon "
                 "goes on with what is deleted.",
-                faults.RESTART,
+                Step(Do.RESTART_DAEMON),
             )
         if status.progress is None or not status.progress.errors:
             self._remember(target, observed)

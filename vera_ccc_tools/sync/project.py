@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from vera_ccc_tools.ccc.project import DIRECTORY, settings_path
-from vera_ccc_tools.errors import Failure, shorten
+from vera_ccc_tools.errors import Do, Failure, Step, shorten
 from vera_ccc_tools.git.git import Git, GitMissing, NotAWorkTree
 from vera_ccc_tools.git.repositories import Survey, Surveyor, collect, tracked_files
 from vera_ccc_tools.sync import settings as settings_text
@@ -234,7 +234,7 @@ class ProjectSync:
             raise Failure(
                 "no_settings",
                 f"{shorten(str(self._settings))} cannot be read: {error.strerror or error}.",
-                "Initialize the project with ccc_init.",
+                Step(Do.INIT),
             ) from error
 
     def _is_link(self, path: str) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from vera_ccc_tools.errors import Front
 from vera_ccc_tools.system.tasks import Cancel
 
 
@@ -16,9 +17,12 @@ class Call:
     Attributes:
         cwd: The caller's directory, absolute, resolved, existing.
         cancel: The call's stop button.
-        progress: Takes a line of text now and then while the call runs.
+        progress: Takes a line of text now and then while the call runs, and how far it is:
+            ``done``, ``listed`` and ``total`` files, ``seconds``.
+        front: Who reads the answer.
     """
 
     cwd: Path
     cancel: Cancel = field(default_factory=Cancel)
-    progress: Callable[[str], None] = lambda _text: None
+    progress: Callable[[str, Mapping[str, float]], None] = lambda _text, _numbers: None
+    front: Front = Front.MODEL

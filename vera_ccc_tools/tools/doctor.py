@@ -11,13 +11,14 @@ from pathlib import Path
 
 from vera_ccc_tools.ccc import daemon, faults, project
 from vera_ccc_tools.ccc.client import Ccc
-from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.errors import Do, Failure, Front, Step
+from vera_ccc_tools.phrases import say
 from vera_ccc_tools.system import process
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.system.text import clean, clean_line, counted
 from vera_ccc_tools.tools.answer import Answer
 from vera_ccc_tools.tools.arguments import DoctorArguments
-from vera_ccc_tools.tools.session import SYNC_SWITCH, Session
+from vera_ccc_tools.tools.session import SYNC_SWITCH, Session, how_to_begin
 
 _CCC, _PYTHON, _SETTINGS, _DAEMON = _NEEDED = (
     "ccc",
@@ -34,13 +35,6 @@ LEAST_FREE = 64 * 1024
 """Bytes of a disk that count as none: less than any index needs to grow."""
 MOST_NAMED = 5
 """Files that are named where there are many."""
-_SYNC_REMEDY = (
-    "Tell the user. Searches work meanwhile, with the exclusions as they were; "
-    f"{SYNC_SWITCH}=0 turns the sync off."
-)
-_OWN_REMEDY = (
-    "Tell the user these words of ccc; its report below and ccc_doctor with `verbose` say more."
-)
 _EXTENSIONS = "import sqlite3; print(hasattr(sqlite3.Connection, 'enable_load_extension'))"
 
 
@@ -52,16 +46,18 @@ class Check:
         name: What was looked at.
         ok: Whether it is as it should be.
         seen: What was seen.
-        remedy: What to do when it is not.
+        step: What to do when it is not.
     """
 
     name: str
     ok: bool
     seen: str
-    remedy: str = ""
+    step: Step | str = ""
 
-    def __str__(self) -> str:
-        remedy = "" if self.ok or not self.remedy else f"\n    → {self.remedy}"
+    def text(self, front: Front) -> str:
+        """What was seen, and on a line of its own what to do."""
+        step = "" if self.ok else say(self.step, front)
+        remedy = f"\n    → {step}" if step else ""
         return f"{'✓' if self.ok else '✗'} {self.name}: {self.seen}{remedy}"
 
 
@@ -74,10 +70,10 @@ def doctor(session: Session, call: Call, arguments: DoctorArguments) -> Answer:
         checks += own
     checks += _told(call, _inner_checks(session, call))
     failed = [check for check in checks if not check.ok]
-    lines = [str(check) for check in checks]
+    lines = [check.text(call.front) for check in checks]
     if report:
         lines += ["", "What `ccc doctor` says:", report]
-    verdict = f"First problem: {str(failed[0])[2:]}" if failed else "No problem found."
+    verdict = f"First problem: {failed[0].text(call.front)[2:]}" if failed else "No problem found."
     text = "\n".join([*lines, "", verdict])
     if failed:
         text = f"{counted(len(failed), 'check')} failed. {verdict}\n\n{text}"
@@ -89,7 +85,7 @@ def _told(call: Call, checks: Iterator[Check]) -> list[Check]:
     done = []
     for check in checks:
         done.append(check)
-        call.progress(f"Checked {check.name}")
+        call.progress(f"Checked {check.name}", {})
     return done
 
 
@@ -130,7 +126,7 @@ def _checked(name: str, look: Callable[[], Check]) -> Check:
     try:
         return look()
     except Failure as failure:
-        return Check(name, ok=False, seen=failure.message, remedy=failure.hint)
+        return Check(name, ok=False, seen=failure.message, step=failure.step)
 
 
 def _ccc(session: Session, call: Call) -> Check:
@@ -150,7 +146,7 @@ def _extensions(session: Session, call: Call) -> Check:
     done = process.run(command, deadline=10.0, cancel=call.cancel)
     able = done.stdout.head.strip() == b"True"
     seen = f"ccc's Python {python} {'can' if able else 'cannot'} load them"
-    return Check(name, able, seen, faults.named("no_sqlite_extensions").remedy)
+    return Check(name, able, seen, faults.named("no_sqlite_extensions").step)
 
 
 def interpreter(executable: Path) -> Path | None:
@@ -170,7 +166,7 @@ def interpreter(executable: Path) -> Path | None:
 def _git(session: Session, call: Call) -> Check:
     git = process.find_executable("git", environ=session.environ)
     if git is None:
-        return Check("git", ok=False, seen="not found on PATH", remedy="Install git.")
+        return Check("git", ok=False, seen="not found on PATH", step="Install git.")
     command = process.Command((str(git), "--version"), call.cwd, session.environ)
     done = process.run(command, deadline=10.0, cancel=call.cancel)
     version = clean(done.stdout.head.decode("utf-8", "replace")).strip()
@@ -185,23 +181,22 @@ def _git(session: Session, call: Call) -> Check:
 
 def _global_settings(session: Session) -> Check:
     path = project.global_settings_path(session.environ)
-    remedy = faults.named("no_global_settings").remedy
+    step = faults.named("no_global_settings").step
     there = project.is_file(path)
     seen = str(path) if there else f"{path} does not exist"
-    return Check("global settings", there, seen, remedy)
+    return Check("global settings", there, seen, step)
 
 
 def _project(session: Session, cwd: Path, root: Path | None) -> Check:
     if root is None:
-        remedy = "Call ccc_index in a git repository, or ccc_init and then ccc_index."
-        return Check("project", ok=False, seen=f"{cwd} belongs to none", remedy=remedy)
+        return Check("project", ok=False, seen=f"{cwd} belongs to none", step=how_to_begin(cwd))
     project.check_root(root, cwd)
     for code, is_so in (("read_only", _is_read_only), ("disk_full", _is_full)):
         if is_so(root):
             fault = faults.named(code)
-            return Check("project", ok=False, seen=f"{root}: {fault.cause}", remedy=fault.remedy)
+            return Check("project", ok=False, seen=f"{root}: {fault.cause}", step=fault.step)
     if not project.is_indexed(root, session.environ):
-        return Check("project", ok=False, seen=f"{root} has no index", remedy="Call ccc_index.")
+        return Check("project", ok=False, seen=f"{root} has no index", step=Step(Do.INDEX))
     return Check("project", ok=True, seen=f"{root}, indexed")
 
 
@@ -219,7 +214,7 @@ def _sync_state(session: Session, call: Call, root: Path) -> Check:
     report = session.syncer().sync(root, cancel=call.cancel, dry_run=True, tracked_ignored=True)
     if report.warnings:
         seen = " ".join(report.warnings)
-        return Check("ignore rules", ok=False, seen=seen, remedy=_SYNC_REMEDY)
+        return Check("ignore rules", ok=False, seen=seen, step=Step(Do.TURN_SYNC_OFF, SYNC_SWITCH))
     due = len(report.added) + len(report.removed)
     seen = "ccc's exclusions equal git's"
     if due:
@@ -251,7 +246,7 @@ def _own_checks_of_ccc(session: Session, call: Call, *, verbose: bool) -> tuple[
     try:
         found = session.ccc().doctor(call.cwd, verbose=verbose, cancel=call.cancel)
     except Failure as failure:
-        return [Check("ccc doctor", ok=False, seen=failure.message, remedy=failure.hint)], ""
+        return [Check("ccc doctor", ok=False, seen=failure.message, step=failure.step)], ""
     checks = [_failed_check(each) for each in found.failed]
     return checks or [Check("ccc doctor", ok=True, seen="all its checks passed")], found.text
 
@@ -259,6 +254,6 @@ def _own_checks_of_ccc(session: Session, call: Call, *, verbose: bool) -> tuple[
 def _failed_check(words: str) -> Check:
     known = faults.recognise(words)
     if known is None:
-        return Check("ccc doctor", ok=False, seen=words, remedy=_OWN_REMEDY)
+        return Check("ccc doctor", ok=False, seen=words, step=Step(Do.DOCTOR_VERBOSE))
     said = known.message if words[:100] in known.message else f"{known.message} ({words})"
-    return Check("ccc doctor", ok=False, seen=said, remedy=known.hint)
+    return Check("ccc doctor", ok=False, seen=said, step=known.step)

@@ -12,7 +12,8 @@ from typing import Any
 
 from vera_ccc_tools.ccc import daemon, faults, project
 from vera_ccc_tools.ccc.client import Ccc, Progress, Status
-from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.errors import Do, Failure, Front, Step
+from vera_ccc_tools.phrases import named, say
 from vera_ccc_tools.refresh import index_runs
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.system.tasks import Cancel, Cancelled
@@ -41,10 +42,10 @@ def index(session: Session, call: Call, arguments: IndexArguments) -> Answer:
     project.check_root(root, call.cwd)
 
     def run(cancel: Cancel) -> Answer:
-        return _index(session, ccc, root, Call(call.cwd, cancel, call.progress))
+        return _index(session, ccc, root, replace(call, cancel=cancel))
 
     if arguments.background:
-        return _in_background(session, root, "ccc_index", run)
+        return _in_background(session, root, "ccc_index", run, call.front)
     return run(call.cancel)
 
 
@@ -55,7 +56,7 @@ def _repository(cwd: Path) -> Path:
         raise Failure(
             "not_initialized",
             f"{cwd} belongs to no ccc project and lies in no git repository.",
-            "Call ccc_init first if this directory is to be indexed.",
+            Step(Do.INIT),
         )
     return root
 
@@ -73,7 +74,7 @@ def _index(session: Session, ccc: Ccc, root: Path, call: Call) -> Answer:
     except Failure as failure:
         if failure.code != "timeout":
             raise
-        return _outlasted(root, seen.latest or _glance(ccc, root, call), failure)
+        return _outlasted(root, seen.latest or _glance(ccc, root, call), failure, call.front)
     seconds = time.monotonic() - started
     _check_indexed(root, found.value, ccc)
     status = replace(found.value, progress=_run(found.value.progress, seen, is_first=is_first))
@@ -90,7 +91,7 @@ def _check_indexed(root: Path, status: Status, ccc: Ccc) -> None:
             "nothing_indexed",
             f"None of {counted(errors, 'file')} of {root} could be indexed; "
             f"{project.daemon_log_path(ccc.environ)} tells why.",
-            "Call ccc_doctor, which tests the embedding model.",
+            Step(Do.DOCTOR),
         )
 
 
@@ -157,17 +158,17 @@ def _details(root: Path, status: Status, seconds: float) -> dict[str, Any]:
     }
 
 
-def _outlasted(root: Path, status: Status | None, failure: Failure) -> Answer:
+def _outlasted(root: Path, status: Status | None, failure: Failure, front: Front) -> Answer:
     """Tell of an index run that outlasts its client: the daemon goes on with it."""
     if status is None:
         raise failure
     if status.progress is None:
-        text = f"{failure.message} The index is there now: call ccc_search."
+        text = f"{failure.message} The index is there now. {say(Step(Do.SEARCH), front)}"
         return Answer(text, {"root": str(root), "indexing": False})
     done = status.progress.done
     text = (
         f"Indexing {root} goes on in ccc's daemon: {counted(done, 'file')} done so far. "
-        f"{failure.message} Look again later: ccc-status tells when it is done. Use rg meanwhile."
+        f"{failure.message} {say(Step(Do.FOLLOW), front)}"
     )
     return Answer(text, {"root": str(root), "indexing": True, "files_done": done})
 
@@ -208,7 +209,7 @@ def _reporting(ccc: Ccc, root: Path, call: Call) -> Iterator[_Seen]:
 
 def _report(ccc: Ccc, root: Path, call: Call, stop: Cancel, seen: _Seen) -> None:
     started, begun = time.monotonic(), False
-    call.progress(_progress(None, 0.0))
+    call.progress(*_progress(None, 0.0))
     while not stop.wait(PROGRESS_PERIOD):
         progress = None
         if daemon.is_up(ccc.environ):  # asking another one would start a second
@@ -221,16 +222,20 @@ def _report(ccc: Ccc, root: Path, call: Call, stop: Cancel, seen: _Seen) -> None
                 seen.latest = None
         begun = begun or progress is not None
         if progress is not None or not begun:
-            call.progress(_progress(progress, time.monotonic() - started))
+            call.progress(*_progress(progress, time.monotonic() - started))
 
 
-def _progress(progress: Progress | None, seconds: float) -> str:
+def _progress(progress: Progress | None, seconds: float) -> tuple[str, dict[str, float]]:
+    """How far an index run is, in a line and in numbers."""
+    numbers = {"done": 0.0, "listed": 0.0, "seconds": round(seconds, 1)}
     if progress is None or not progress.done:
-        return f"Indexing: no file is done yet (the model is loaded first), {seconds:.0f} s"
+        text = f"Indexing: no file is done yet (the model is loaded first), {seconds:.0f} s"
+        return text, numbers
+    numbers |= {"done": progress.done, "listed": progress.listed}
     done = counted(progress.done, "file")
     rate = progress.done / seconds
     pace = f"{rate:.{0 if rate >= 10 else 1}f} files/s"
-    return f"Indexing: {done} done ({_changes(progress)}), {pace}, {seconds:.0f} s"
+    return f"Indexing: {done} done ({_changes(progress)}), {pace}, {seconds:.0f} s", numbers
 
 
 def init(session: Session, call: Call, arguments: InitArguments) -> Answer:
@@ -247,10 +252,10 @@ def init(session: Session, call: Call, arguments: InitArguments) -> Answer:
         _check_parents(root)
 
     def run(cancel: Cancel) -> Answer:
-        return _init(session, ccc, Call(root, cancel, call.progress), arguments)
+        return _init(session, ccc, replace(call, cancel=cancel), arguments)
 
     if arguments.background:
-        return _in_background(session, root, "ccc_init", run)
+        return _in_background(session, root, "ccc_init", run, call.front)
     answer = run(call.cancel)
     notes = session.sync(root, call, always=True).notes
     text = "\n".join([answer.text, *[f"Note: {note}" for note in notes]])
@@ -262,8 +267,7 @@ def _check_home(cwd: Path) -> None:
         raise Failure(
             "home_directory",
             f"{cwd} is or holds the home directory: all of it would be indexed.",
-            "Call ccc_init in the directory of a project. If that is wanted, ask the user to run "
-            "`ccc init` and `ccc index` by hand.",
+            Step(Do.INIT_ELSEWHERE, cwd),
         )
 
 
@@ -276,16 +280,14 @@ def _check_parents(cwd: Path) -> None:
         raise Failure(
             "parent_project",
             f"{cwd} lies inside the ccc project {above}, and is searched with it.",
-            "Use ccc_search and ccc_index as they are, or call ccc_init with `force` "
-            "to make a project of this directory alone.",
+            Step(Do.INIT_FORCED),
         )
     repository = project.find_repository(cwd)
     if repository not in (None, cwd):
         raise Failure(
             "parent_project",
             f"{cwd} lies inside the git repository {repository}.",
-            "Call ccc_index, which initializes that repository and indexes it as a whole, or "
-            "call ccc_init with `force` to make a project of this directory alone.",
+            Step(Do.INDEX_OR_INIT_FORCED),
         )
 
 
@@ -296,33 +298,31 @@ def _init(session: Session, ccc: Ccc, call: Call, arguments: InitArguments) -> A
     )
     done = f"{call.cwd} is a ccc project already." if existed else f"Initialized {call.cwd}."
     following = (
-        "Its index exists: call ccc_search."
+        f"Its index exists. {say(Step(Do.SEARCH), call.front)}"
         if project.is_indexed(call.cwd, session.environ)
-        else "Call ccc_index to build the index."
+        else say(Step(Do.INDEX), call.front)
     )
     details = {"root": str(call.cwd), "created": not existed}
     if "[FAIL]" in said:
-        return Answer(_model_failed(done, said, session), details, failed=True)
+        return Answer(_model_failed(done, said, session, call.front), details, failed=True)
     return Answer(f"{done} {following}", details)
 
 
-def _model_failed(done: str, said: str, session: Session) -> str:
+def _model_failed(done: str, said: str, session: Session, front: Front) -> str:
     """What to tell when ccc has stored a model that it cannot use; it takes no other one then."""
     path = project.global_settings_path(session.environ)
     known = faults.recognise(said)
     cause = known.message if known else "ccc could not use the embedding model that it was given."
-    return (
-        f"{done} But {cause}\nAsk the user to correct {path} (the model, or its key in `envs`), "
-        f"then call ccc_doctor, which tests the model.\n\n{said}"
-    )
+    return f"{done} But {cause}\n{say(Step(Do.CORRECT_MODEL, path), front)}\n\n{said}"
 
 
-def _in_background(session: Session, root: Path, tool: str, run: Any) -> Answer:
+def _in_background(session: Session, root: Path, tool: str, run: Any, front: Front) -> Answer:
     job = session.start(root, tool, run)
+    name = named(job.tool, front)
     if job.tool != tool or time.monotonic() - job.started > 1.0:
         seconds = time.monotonic() - job.started
-        text = f"{job.tool} already runs in the background for {root}, since {seconds:.0f} s."
+        text = f"{name} already runs in the background for {root}, since {seconds:.0f} s."
     else:
-        text = f"{tool} runs in the background for {root}."
-    text += " The ccc-status section of the next turn tells how it goes; use rg meanwhile."
+        text = f"{name} runs in the background for {root}."
+    text += f" {say(Step(Do.FOLLOW), front)}"
     return Answer(text, {"root": str(root), "background": True})

@@ -11,10 +11,11 @@ from typing import Any, Literal
 
 from vera_ccc_tools.ccc import daemon, project
 from vera_ccc_tools.ccc.client import Progress, Status
-from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.errors import Do, Failure, Front, Step
+from vera_ccc_tools.phrases import say
 from vera_ccc_tools.system import text
 from vera_ccc_tools.system.call import Call
-from vera_ccc_tools.tools.session import Job, Session
+from vera_ccc_tools.tools.session import Job, Session, how_to_begin
 
 State = Literal["ready", "indexing", "empty", "unindexed", "none", "unavailable"]
 NOTHING = Status(exists=False)
@@ -118,7 +119,7 @@ def to_json(session: Session, call: Call) -> dict[str, Any]:
     """
     seen = look(session, call)
     state: State = "indexing" if _indexes(seen.job) else seen.state
-    message, hint = _told(seen, state, call.cwd)
+    message, step = _said(seen, state, call.cwd)
     return {
         "state": state,
         "root": None if seen.root is None else text.clean_line(str(seen.root)),
@@ -126,10 +127,10 @@ def to_json(session: Session, call: Call) -> dict[str, Any]:
         "chunks": seen.status.chunks,
         "languages": dict(seen.status.languages),
         "progress": _progress(seen.status.progress),
-        "job": _job_to_json(seen.job),
+        "job": _job_to_json(seen.job, call.front),
         "fresh": _is_fresh(session, call, seen.root) if state == "ready" else None,
         "message": text.clean_line(message),
-        "hint": text.clean_line(hint),
+        "hint": text.clean_line(say(step, call.front)),
         **_found_by_init(session, call.cwd, seen.root),
     }
 
@@ -149,21 +150,20 @@ def _is_fresh(session: Session, call: Call, root: Path | None) -> bool | None:
     return None if root is None else session.refresher().is_fresh(session.ccc(), root, call)
 
 
-def _told(seen: Overview, state: State, cwd: Path) -> tuple[str, str]:
+def _said(seen: Overview, state: State, cwd: Path) -> tuple[str, Step | str]:
     """One sentence for a person, and the next step."""
     size = f"{text.counted(seen.status.files, 'file')}, {text.counted(seen.status.chunks, 'chunk')}"
     if state == "indexing":
         return f"The index is being built: {size} so far.", "Searches may miss what is not in yet."
     if seen.failure is not None:
-        return seen.failure.message, seen.failure.hint
+        return seen.failure.message, seen.failure.step
     if state == "none":
-        how = "ccc_index" if project.find_repository(cwd) else "ccc_init, then ccc_index"
-        return "This directory belongs to no ccc project.", f"To index it, call {how}."
+        return "This directory belongs to no ccc project.", how_to_begin(cwd)
     if state == "unindexed":
-        return "This project has no index yet.", "To build it, call ccc_index."
+        return "This project has no index yet.", Step(Do.INDEX)
     if state == "empty":
         empty = "The index is empty: no file matched, or none could be read."
-        return empty, "ccc_doctor tells what is wrong, if anything."
+        return empty, Step(Do.DOCTOR)
     return f"The index holds {size}.", ""
 
 
@@ -181,7 +181,12 @@ def _progress(progress: Progress | None) -> dict[str, int] | None:
     }
 
 
-def _job_to_json(job: Job | None) -> dict[str, Any] | None:
+def _job_to_json(job: Job | None, front: Front) -> dict[str, Any] | None:
     if job is None:
         return None
-    return {"tool": job.tool, "running": job.running, "line": text.clean_line(job.line())}
+    return {
+        "tool": job.tool,
+        "running": job.running,
+        "failed": job.failed,
+        "line": text.clean_line(job.line(front)),
+    }

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from vera_ccc_tools.ccc import languages, project
 from vera_ccc_tools.ccc.client import Ccc, Hit, Progress, Query
-from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.errors import Do, Failure, Front, Step
+from vera_ccc_tools.phrases import say
 from vera_ccc_tools.ranking import preview, rank
 from vera_ccc_tools.ranking.results import PER_FILE, arrange, beyond, restore
 from vera_ccc_tools.refresh.refresher import Found
@@ -76,7 +77,7 @@ def search(session: Session, call: Call, arguments: SearchArguments) -> Answer:
         found = refresher.as_is(ccc, root, call, target.page)
     if not found.value.hits and wanted and arguments.offset == 0:
         _check_languages(ccc, root, call, wanted)
-    return _answer(found, arguments, _View(root, call.cwd), started)
+    return _answer(found, arguments, _View(root, call.cwd, call.front), started)
 
 
 def find(session: Session, call: Call, query: str) -> Found[tuple[Hit, ...]]:
@@ -204,6 +205,7 @@ class _View:
 
     root: Path
     cwd: Path
+    front: Front
 
     def whole(self, hit: Hit) -> Hit:
         """The hit with its lines as they are in the file, indentation included."""
@@ -227,11 +229,15 @@ def _answer(found: Found[Page], arguments: SearchArguments, view: _View, started
     # A single block may have been cut.
     blocks = [fitted.text] if fitted.shown == 1 else blocks[: fitted.shown]
     lines = [fitted.text] if shown else []
-    lines.append(_trailer(len(shown), len(page.hits), page.more, arguments))
-    notes = [*found.notes, *([_CUT] if page.cut else [])]
-    lines.extend(f"Note: {output.clean_line(note)}" for note in notes)
+    more = page.more or len(shown) < len(page.hits)
+    following = arguments.offset + len(shown) if more and shown else None
+    lines.append(_trailer(len(shown), len(page.hits), following, arguments, view.front))
+    notes = [output.clean_line(note) for note in (*found.notes, *([_CUT] if page.cut else []))]
+    lines.extend(f"Note: {note}" for note in notes)
     details = {
-        "results": [_row(hit, block) for hit, block in zip(shown, blocks, strict=True)],
+        "results": [_row(hit, block, view) for hit, block in zip(shown, blocks, strict=True)],
+        "next_offset": following,
+        "notes": notes,
         "refreshed": found.refreshed,
         "refresh_reason": found.reason,
         "stale": found.stale,
@@ -245,10 +251,11 @@ def _block(hit: Hit, view: _View) -> str:
     return f"{where} [{hit.language}] {hit.score:.3f}\n{output.clean(hit.content).rstrip()}"
 
 
-def _row(hit: Hit, block: str) -> dict[str, Any]:
-    """A result for programs; ``lines`` counts those of its *block*, so that it can be cut out."""
+def _row(hit: Hit, block: str, view: _View) -> dict[str, Any]:
+    """A result for programs: ``path`` as shown, ``lines`` of the text that its *block* takes."""
     return {
         "file_path": hit.file_path,
+        "path": view.path(hit),
         "language": hit.language,
         "start_line": hit.start_line,
         "end_line": hit.end_line,
@@ -258,31 +265,30 @@ def _row(hit: Hit, block: str) -> dict[str, Any]:
     }
 
 
-def _trailer(shown: int, found: int, more: bool, arguments: SearchArguments) -> str:  # noqa: FBT001
+def _trailer(
+    shown: int, found: int, following: int | None, arguments: SearchArguments, front: Front
+) -> str:
     if not found:
-        return _nothing(arguments)
+        return _nothing(arguments, front)
     first = arguments.offset + 1
     text = f"Results {first} to {arguments.offset + shown}" if shown > 1 else f"Result {first}"
-    following = arguments.offset + shown
+    if following is None:
+        return f"[{text}; no more.]"
+    how = say(Step(Do.GO_ON, following), front)
     if shown < found:
         left = output.counted(found - shown, "result")
-        return f"[{text}; {left} left out for length: go on with offset {following}.]"
-    if more:
-        return f"[{text}; there are more: go on with offset {following}.]"
-    return f"[{text}; no more.]"
+        return f"[{text}; {left} left out for length: {how}.]"
+    return f"[{text}; there are more: {how}.]"
 
 
-def _nothing(arguments: SearchArguments) -> str:
+def _nothing(arguments: SearchArguments, front: Front) -> str:
     if arguments.offset:
         return f"No results from offset {arguments.offset} on: the ones before it were all."
     filters = [name for name in ("languages", "path") if getattr(arguments, name) not in (None, ())]
     advice = f"Try without {' and '.join(f'`{name}`' for name in filters)}. " if filters else ""
     if arguments.path is not None:
         advice += "Files that git ignores or the settings exclude are not in the index. "
-    return (
-        f"No results. {advice}Describe what the code does rather than its name, "
-        "or use rg for exact text."
-    )
+    return f"No results. {advice}{say(Step(Do.REPHRASE), front)}"
 
 
 def _ms(seconds: float) -> float:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from vera_ccc_tools.ccc import project
 from vera_ccc_tools.ccc.client import Ccc
-from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.errors import Do, Failure, Front, Step
+from vera_ccc_tools.phrases import named, tell
 from vera_ccc_tools.sync.report import Synced, summary
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.system.tasks import Cancel, Cancelled
@@ -50,15 +51,24 @@ class Job:
     def running(self) -> bool:
         return self.outcome is None
 
-    def line(self) -> str:
+    @property
+    def failed(self) -> bool:
+        """Whether it has ended without doing what it was for."""
+        return isinstance(self.outcome, Failure) or (
+            self.outcome is not None and self.outcome.failed
+        )
+
+    def line(self, front: Front) -> str:
         """How it goes or ended, in one line."""
+        tool = named(self.tool, front)
         if self.outcome is None:
-            return f"{self.tool} is running in the background."
+            return f"{tool} is running in the background."
         if isinstance(self.outcome, Failure):
-            return f"{self.tool} in the background failed: {' '.join(str(self.outcome).split())}"
+            why = " ".join(tell(self.outcome, front).split())
+            return f"{tool} in the background failed: {why}"
         if self.outcome.failed:
-            return f"{self.tool} in the background failed: {self.outcome.text.splitlines()[0]}"
-        return f"{self.tool} in the background is done."
+            return f"{tool} in the background failed: {self.outcome.text.splitlines()[0]}"
+        return f"{tool} in the background is done."
 
 
 class Session:
@@ -89,21 +99,13 @@ class Session:
         """
         root = project.find_root(cwd)
         if root is None:
-            repository = project.find_repository(cwd)
-            how = f"Call ccc_index, which initializes and indexes {repository}."
-            if repository is None:
-                how = "Call ccc_init, then ccc_index, if this directory is to be indexed."
-            raise Failure(
-                "not_initialized",
-                f"{cwd} belongs to no ccc project.",
-                f"{how} Use rg meanwhile.",
-            )
+            raise Failure("not_initialized", f"{cwd} belongs to no ccc project.", how_to_begin(cwd))
         if not project.is_indexed(root, self.environ):
             project.check_root(root, cwd)
             raise Failure(
                 "not_indexed",
                 f"The project {root} has no index yet.",
-                "Call ccc_index to build it; use rg meanwhile.",
+                Step(Do.INDEX),
             )
         return root
 
@@ -168,7 +170,7 @@ class Session:
     def running_job(self, root: Path) -> str:
         """How the background command of *root* goes that runs now; empty where none does."""
         job = self.job(root)
-        return job.line() if job is not None and job.running else ""
+        return job.line(Front.MODEL) if job is not None and job.running else ""
 
     def start(self, root: Path, tool: str, run: Callable[[Cancel], Answer]) -> Job:
         """Run *run* in the background, unless a background command of *root* runs already."""
@@ -182,11 +184,11 @@ class Session:
         thread.start()
         return job
 
-    def finish(self) -> list[str]:
+    def finish(self, front: Front) -> list[str]:
         """Wait for what runs in the background; say of each how it ended."""
         for thread in list(self._threads):
             thread.join()
-        return [job.line() for job in self._jobs.values()]
+        return [job.line(front) for job in self._jobs.values()]
 
     def close(self) -> None:
         """End what runs in the background."""
@@ -210,3 +212,9 @@ def _run_job(job: Job, run: Callable[[Cancel], Answer]) -> None:
         job.outcome = Failure("cancelled", str(cancelled))
     except Exception as error:  # noqa: BLE001 - a bug must end the job, not leave it running
         job.outcome = Failure("internal", f"{job.tool} failed by a bug of its own: {error!r}")
+
+
+def how_to_begin(cwd: Path) -> Step:
+    """What makes a project of *cwd*: its repository is indexed, or it is made one itself."""
+    repository = project.find_repository(cwd)
+    return Step(Do.INIT) if repository is None else Step(Do.INDEX_REPOSITORY, repository)

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from vera_ccc_tools.ccc import project
 from vera_ccc_tools.ccc.client import Status
+from vera_ccc_tools.errors import Front
+from vera_ccc_tools.phrases import say
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.system.text import clean_line, rounded
 from vera_ccc_tools.tools import overview
@@ -29,14 +31,14 @@ def text(session: Session, call: Call) -> str:
     seen = overview.look(session, call)
     lines = _lines(seen, call.cwd)
     if seen.job is not None:
-        lines.append(seen.job.line())
+        lines.append(seen.job.line(Front.MODEL))
     return "\n".join(clean_line(line) for line in lines[:MAX_LINES])
 
 
 def _lines(seen: Overview, cwd: Path) -> list[str]:
     if seen.failure is not None:
         unavailable = "Semantic code search is not available now."
-        return [unavailable, seen.failure.message, seen.failure.hint]
+        return [unavailable, seen.failure.message, say(seen.failure.step, Front.MODEL)]
     if seen.state == "none":
         how = "ccc_index" if project.find_repository(cwd) else "ccc_init, then ccc_index"
         return [

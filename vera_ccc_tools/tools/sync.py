@@ -9,7 +9,7 @@ from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.sync.reasons import reasons
 from vera_ccc_tools.sync.report import Report
 from vera_ccc_tools.system.call import Call
-from vera_ccc_tools.tools.session import Session
+from vera_ccc_tools.tools.session import Session, how_to_begin
 
 
 def sync(session: Session, call: Call, *, dry_run: bool, why: bool) -> Report:
@@ -26,7 +26,7 @@ def sync(session: Session, call: Call, *, dry_run: bool, why: bool) -> Report:
         raise Failure(
             "not_initialized",
             f"{call.cwd} belongs to no ccc project.",
-            "Call ccc_index in a git repository, or run `ccc init` in the project's root.",
+            how_to_begin(call.cwd),
         )
     report = session.syncer().sync(root, cancel=call.cancel, dry_run=dry_run, tracked_ignored=True)
     if not why:

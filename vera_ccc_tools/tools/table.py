@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from vera_ccc_tools.errors import Failure, InvalidArgument, shorten
+from vera_ccc_tools.errors import Failure, Front, InvalidArgument, shorten
+from vera_ccc_tools.phrases import tell
 from vera_ccc_tools.system import text
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.tools import arguments, doctor, index, search
@@ -234,13 +235,13 @@ def call_tool(session: Session, name: str, given: object, call: Call) -> dict[st
     try:
         answer = _tool(name).run(session, call, _object(given))
     except Failure as failure:
-        return failed(failure)
+        return failed(failure, call.front)
     return _result(answer)
 
 
-def failed(failure: Failure) -> dict[str, Any]:
+def failed(failure: Failure, front: Front) -> dict[str, Any]:
     """A failure as the result of `tools/call`."""
-    return _result(Answer(str(failure), {"code": failure.code}, failed=True))
+    return _result(Answer(tell(failure, front), {"code": failure.code}, failed=True))
 
 
 def _tool(name: str) -> Tool:

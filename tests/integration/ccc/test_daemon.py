@@ -15,7 +15,8 @@ from core_helpers import alive, until
 from helpers import POSIX, run_git, stop_daemon, write_file, write_global_settings
 from vera_ccc_tools.ccc import daemon, project
 from vera_ccc_tools.ccc.client import Ccc, Query
-from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.errors import Failure, Front
+from vera_ccc_tools.phrases import tell
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.tools import status, table
 from vera_ccc_tools.tools.session import Session
@@ -122,7 +123,7 @@ def test_a_daemon_that_is_stopped_or_killed_costs_one_call_at_most(
     assert time.monotonic() - started < 2.0
     assert caught.value.code == "timeout"
     assert "within 1 s" in caught.value.message
-    assert "`ccc daemon restart`" in caught.value.hint
+    assert "`ccc daemon restart`" in tell(caught.value, Front.MODEL)
     assert clients(user) == []
     assert alive(pid)
     text = status.text(Session({**user, **hasty, "VERA_CCC_GITIGNORE_SYNC": "0"}), Call(root))

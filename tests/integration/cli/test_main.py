@@ -134,7 +134,7 @@ def test_piped_output_is_what_a_model_reads(command_line: CommandLine) -> None:
     head, *code = done.stdout.split("\n")
     assert head.startswith("src/upload.py:1-3 [python] ")
     assert code[0] == "def retry_upload(file):"
-    assert done.stdout.endswith("[Result 1; there are more: go on with offset 1.]\n")
+    assert done.stdout.endswith("[Result 1; there are more: go on with --offset 1.]\n")
     status = command_line.pipe("status").stdout
     assert status.startswith("Semantic code search is ready (ccc_search): 3 files, ")
     assert "\x1b" not in done.stdout + status

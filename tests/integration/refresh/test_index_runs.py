@@ -15,6 +15,7 @@ import pytest
 
 from helpers import run_git, stop_daemon, write_file, write_global_settings
 from vera_ccc_tools.ccc.client import Ccc
+from vera_ccc_tools.errors import Front
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.tools import table
 from vera_ccc_tools.tools.session import Session
@@ -99,7 +100,7 @@ def session(slow_user: dict[str, str], gate: Gate) -> Iterator[Session]:
     made = Session(slow_user)
     yield made
     gate.open.set()
-    made.finish()
+    made.finish(Front.MODEL)
     made.close()
 
 
@@ -147,7 +148,7 @@ def test_a_search_during_the_first_index_answers_soon_and_names_rg(
         assert "rg" in text(result)
         assert seconds < SOON
     gate.open.set()
-    assert session.finish() == ["ccc_index in the background is done."]
+    assert session.finish(Front.MODEL) == ["ccc_index in the background is done."]
     result, _ = call(session, root, "ccc_search", query="quick", limit=10)
     assert len(result["details"]["results"]) == 6
 

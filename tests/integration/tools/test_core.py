@@ -242,7 +242,9 @@ def test_a_project_outside_of_git_is_initialized_indexed_and_searched(
     assert "ccc_index" in text
     text, _, result = call(ccc_home, "ccc_init", root)
     assert not result["isError"]
-    assert text.split("\n")[0] == f"Initialized {root}. Call ccc_index to build the index."
+    assert text.split("\n")[0] == (
+        f"Initialized {root}. Call ccc_index, which builds the index; use rg meanwhile."
+    )
     text, _, result = call(ccc_home, "ccc_search", root, query="pecan")
     assert result["details"] == {"code": "not_indexed"}
     _, details, result = call(ccc_home, "ccc_index", root)

@@ -12,7 +12,7 @@ const ready = {
   state: "ready", root: "/p", files: 5711, chunks: 17204, languages: { python: 12000, go: 5204 },
   progress: null, job: null, fresh: true, message: "", hint: "", repository: "/p", init: /** @type {const} */ ("done"), has_model: true,
 };
-const unindexed = { ...ready, state: "unindexed", files: 0, message: "This project has no index yet.", hint: "To build it, call ccc_index." };
+const unindexed = { ...ready, state: "unindexed", files: 0, message: "This project has no index yet.", hint: "Use /ccc-index." };
 const content = [{ type: "text", text: "src/a.py:1-1 [python] 0.9\nx\n\n[Result 1; no more.]" }];
 const details = { results: [{ file_path: "src/a.py" }] };
 
@@ -42,7 +42,7 @@ for (const mode of ["tui", "rpc"]) {
     pi.say({ overview: ready });
     await pi.type("/ccc");
     assert.deepEqual(pi.told, [["ccc ✓ 5,711 files, 17,204 chunks in /p\nChunks by language: python 12,000, go 5,204\nUp to date.", "info"]]);
-    pi.say({ overview: { ...ready, state: "unavailable", message: "No ccc.", hint: "Install it; ccc_doctor tells." } });
+    pi.say({ overview: { ...ready, state: "unavailable", message: "No ccc.", hint: "Install it; /ccc-doctor tells." } });
     await pi.type("/ccc");
     assert.deepEqual(pi.told[1], ["ccc ✗ No ccc.\nInstall it; /ccc-doctor tells.", "error"]);
   });
@@ -51,8 +51,8 @@ for (const mode of ["tui", "rpc"]) {
 test("each state is described with its next step, in the words of a person", () => {
   assert.match(describe({ ...ready, state: "ready", fresh: false }), /the next search brings it up to date/);
   assert.match(describe({ ...ready, state: "ready", fresh: null }), /\nNot compared with the files yet; the next search does that\.$/);
-  assert.equal(describe({ ...unindexed, state: "unindexed" }), "ccc ✗ This project has no index yet.\nTo build it, use /ccc-index.");
-  const job = { tool: "ccc_index", running: true, line: "ccc_index is running in the background." };
+  assert.equal(describe({ ...unindexed, state: "unindexed" }), "ccc ✗ This project has no index yet.\nUse /ccc-index.");
+  const job = { tool: "ccc_index", running: true, line: "/ccc-index is running in the background." };
   assert.equal(describe({ ...ready, state: "indexing", message: "Being built.", job }), "ccc ● Being built.\n/ccc-index is running in the background.");
 });
 
@@ -101,7 +101,7 @@ test("in RPC mode a search is told, and a failure as an error with the words of 
   const pi = await host(t, { mode: "rpc" });
   pi.say({ result: { content, details } });
   await pi.type("/ccc-search retry");
-  pi.say({ result: { content: [{ type: "text", text: "No index.\nCall ccc_index." }], isError: true } });
+  pi.say({ result: { content: [{ type: "text", text: "No index.\nUse /ccc-index." }], isError: true } });
   await pi.type("/ccc-search retry");
   assert.deepEqual(pi.told, [[content[0].text, "info"], ["No index.\nUse /ccc-index.", "error"]]);
 });
@@ -110,15 +110,16 @@ test("/ccc-search more goes on where the last search has ended, and code is quot
   const pi = await host(t, { mode: "rpc" });
   const code = "src/a.py:1-1 [python] 0.9\ncall ccc_index: go on with offset 1";
   const found = { results: [{ file_path: "src/a.py", language: "python", start_line: 1, end_line: 1, score: 0.9, lines: 2 }] };
-  const answer = (/** @type {string} */ notes) => ({ content: [{ type: "text", text: `${code}\n\n${notes}` }], details: found });
+  const answer = (/** @type {string} */ notes, /** @type {number | null} */ next_offset) => ({ content: [{ type: "text", text: `${code}\n\n${notes}` }], details: { ...found, next_offset } });
   await pi.type("/ccc-search more");
-  pi.say({ result: answer("[Results 1 to 10; there are more: go on with offset 10.]") });
+  pi.say({ result: answer("[Results 1 to 10; there are more: /ccc-search more.]", 10) });
   await pi.type("/ccc-search retry");
-  pi.say({ result: answer("[Results 11 to 20; no more.]") });
+  pi.say({ result: answer("[Results 11 to 20; no more.]", null) });
   await pi.type("/ccc-search more");
   await pi.type("/ccc-search more");
   const none = "No search has more results to show: /ccc-search QUERY searches.";
   assert.deepEqual(pi.told.map(([text]) => text), [none, `${code}\n\n[Results 1 to 10; there are more: /ccc-search more.]`, `${code}\n\n[Results 11 to 20; no more.]`, none]);
+  assert.ok(pi.requests("tools/call").every(({ params }) => params.reader === "person"));
   assert.deepEqual(pi.requests("tools/call").map(({ params }) => params.arguments), [{ query: "retry", limit: 10 }, { query: "retry", offset: 10, limit: 10 }]);
 });
 
@@ -144,7 +145,7 @@ test("in the terminal what takes long can be cancelled, and the worker is told",
 
 test("a worker that fails is told with its hint", posix, async (t) => {
   const pi = await host(t, { mode: "tui", agent: { BorderedLoader } });
-  pi.say({ errors: { sync: { code: -32602, message: "No project.", data: { hint: "Call ccc_index." } } } });
+  pi.say({ errors: { sync: { code: -32602, message: "No project.", data: { hint: "Use /ccc-index." } } } });
   await pi.type("/ccc-sync");
   assert.deepEqual(pi.told, [["No project.\nUse /ccc-index.", "error"]]);
 });
@@ -175,11 +176,11 @@ test("/ccc-init asks first where it makes a project, and takes force and a model
 
 test("/ccc-init asks nothing where it can only say why it does nothing", posix, async (t) => {
   const pi = await host(t, { mode: "rpc" });
-  pi.say({ overview: ready, result: { content: [{ type: "text", text: "/p is a ccc project already. Its index exists: call ccc_search." }] } });
+  pi.say({ overview: ready, result: { content: [{ type: "text", text: "/p is a ccc project already. Its index exists. Use /ccc-search." }] } });
   await pi.type("/ccc-init");
   pi.say({ overview: { ...ready, state: "unavailable", message: "No ccc.", hint: "" } });
   await pi.type("/ccc-init");
-  assert.deepEqual(pi.told, [["/p is a ccc project already. Its index exists: use /ccc-search.", "info"], ["ccc ✗ No ccc.", "error"]]);
+  assert.deepEqual(pi.told, [["/p is a ccc project already. Its index exists. Use /ccc-search.", "info"], ["ccc ✗ No ccc.", "error"]]);
   assert.deepEqual([pi.asked, pi.requests("tools/call").length], [[], 1]);
 });
 
@@ -202,9 +203,9 @@ test("the question of /ccc-init says what it does here", () => {
 
 test("/ccc-index outside git and any project says at once what to do", posix, async (t) => {
   const pi = await host(t, { mode: "rpc" });
-  pi.say({ overview: { ...unindexed, state: "none", root: null, repository: null, message: "No project.", hint: "To index it, call ccc_init, then ccc_index." } });
+  pi.say({ overview: { ...unindexed, state: "none", root: null, repository: null, message: "No project.", hint: "Use /ccc-init, then /ccc-index." } });
   await pi.type("/ccc-index");
-  assert.deepEqual([pi.told, pi.asked], [[["ccc ✗ No project.\nTo index it, use /ccc-init, then /ccc-index.", "error"]], []]);
+  assert.deepEqual([pi.told, pi.asked], [[["ccc ✗ No project.\nUse /ccc-init, then /ccc-index.", "error"]], []]);
 });
 
 test("/ccc-index asks before a first index only", posix, async (t) => {
@@ -250,7 +251,7 @@ test("an index run in the footer: it goes on until the run has ended", posix, as
 
 test("a background run of the agent is told instead of a second one", posix, async (t) => {
   const pi = await host(t, { mode: "rpc" });
-  pi.say({ overview: { ...ready, job: { tool: "ccc_index", running: true, line: "ccc_index is running in the background." } } });
+  pi.say({ overview: { ...ready, job: { tool: "ccc_index", running: true, line: "/ccc-index is running in the background." } } });
   await pi.type("/ccc-index");
   assert.deepEqual([pi.told, pi.requests("tools/call")], [[["/ccc-index is running in the background.", "info"]], []]);
 });

@@ -13,7 +13,8 @@ from conftest import MakeExecutable
 from helpers import POSIX, ROOT, write_file
 from vera_ccc_tools import __version__, bootstrap
 from vera_ccc_tools.boot import environments
-from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.errors import Failure, Front
+from vera_ccc_tools.phrases import tell
 
 BOOTSTRAP = ROOT / "vera_ccc_tools" / "bootstrap.py"
 READ_BY_OLD_PYTHONS = [
@@ -328,7 +329,7 @@ def test_a_cache_that_cannot_be_written_is_named(
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "file"))
     with pytest.raises(Failure, match="Cannot make x in") as raised:
         environments.prepare(environments.cache_directory() / "x", do_nothing, "x")
-    assert "XDG_CACHE_HOME" in raised.value.hint
+    assert "XDG_CACHE_HOME" in tell(raised.value, Front.MODEL)
 
 
 def test_an_environment_is_made_in_the_next_way_when_one_does_not_work(
@@ -351,5 +352,5 @@ def test_an_environment_is_made_in_the_next_way_when_one_does_not_work(
         environments.prepare(cache / "x", lambda it: it.environment(str(broken), ["nothing"]), "x")
     assert raised.value.code == "no_venv"
     assert "ensurepip is not available" in raised.value.message
-    assert "python3-venv" in raised.value.hint
+    assert "python3-venv" in tell(raised.value, Front.MODEL)
     assert environments.python_of(cache / "x").is_file()

@@ -25,6 +25,8 @@ from core_helpers import (
     until,
 )
 from vera_ccc_tools.ccc.client import DEADLINES, Ccc, Query, deadline_of
+from vera_ccc_tools.errors import Front
+from vera_ccc_tools.phrases import tell
 from vera_ccc_tools.system.tasks import Cancel, Cancelled
 
 SETTING = {"version": "STATUS", "daemon": "STATUS"}
@@ -119,7 +121,7 @@ def test_one_that_is_planted_in_the_project_is_not_run(
     path = os.pathsep.join(["", ".", "bin", ".venv/bin"])
     failure = failing(lambda: Ccc.locate(environment(PATH=path)))
     assert failure.code == "ccc_missing"
-    assert "pipx install 'cocoindex-code" in failure.hint
+    assert "pipx install 'cocoindex-code" in tell(failure, Front.MODEL)
 
 
 @pytest.mark.parametrize("command", DEADLINES)
@@ -147,8 +149,8 @@ def test_a_hanging_command_is_told_at_its_deadline(
     assert time.monotonic() - started < 1.3
     assert failure.code == "timeout"
     assert f"`ccc {name}` did not answer within 0.3 s" in failure.message
-    assert "`ccc daemon restart`" in failure.hint
-    assert variable in failure.hint
+    assert "`ccc daemon restart`" in tell(failure, Front.MODEL)
+    assert variable in tell(failure, Front.MODEL)
 
 
 DAEMON = """

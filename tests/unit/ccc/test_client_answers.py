@@ -25,7 +25,8 @@ from core_helpers import (
 from helpers import POSIX, write_file
 from vera_ccc_tools.ccc.client import MOST_AT_ONCE, Query
 from vera_ccc_tools.ccc.replies import Progress
-from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.errors import Failure, Front
+from vera_ccc_tools.phrases import tell
 
 
 @pytest.fixture
@@ -98,7 +99,7 @@ def test_an_answer_that_cannot_be_read_is_one_clear_sentence(
     assert len(failure.message) < 500
     assert "\n" not in failure.message
     assert "\x1b" not in failure.message
-    assert failure.hint
+    assert failure.step
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -108,7 +109,7 @@ def test_an_exit_without_a_word_is_told_with_its_code(
     ccc, _ = make("sys.exit(3)")
     failure = failing(lambda: COMMANDS[name](ccc, tmp_path))
     assert failure.message == f"`ccc {name}` failed: it ended with exit code 3 and no word"
-    assert "ccc_doctor" in failure.hint
+    assert "ccc_doctor" in tell(failure, Front.MODEL)
 
 
 def test_a_failure_in_the_answer_is_a_failure(make: MakeCcc, tmp_path: Path) -> None:
@@ -132,7 +133,7 @@ def test_a_ccc_that_is_too_old_is_named_with_the_upgrade(make: MakeCcc, tmp_path
     failure = failing(lambda: ccc.search(tmp_path, Query("x", 5)))
     assert failure.code == "ccc_too_old"
     assert "too old" in failure.message
-    assert "pipx upgrade cocoindex-code" in failure.hint
+    assert "pipx upgrade cocoindex-code" in tell(failure, Front.MODEL)
 
 
 BOXED = f"""\

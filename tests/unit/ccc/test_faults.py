@@ -6,7 +6,9 @@ import re
 
 import pytest
 
+from vera_ccc_tools import phrases
 from vera_ccc_tools.ccc import faults
+from vera_ccc_tools.errors import Front
 
 SAID = {
     "ccc_too_old": [
@@ -83,7 +85,7 @@ def test_each_fault_is_recognised_by_ccc_s_own_words(code: str, said: str) -> No
     failure = faults.recognise(f"a line before\n{said}\nand one after\n")
     assert failure is not None
     assert failure.code == code
-    assert failure.hint
+    assert failure.step
     assert "{" not in str(failure)
     assert "\n" not in failure.message
 
@@ -98,7 +100,7 @@ def test_causes_and_remedies_are_sentences_and_only_use_the_groups_there_are() -
         used = [int(each) for each in re.findall(r"\{(\d)\}", fault.cause)]
         assert all(1 <= each <= groups for each in used), fault.code
         assert fault.cause.endswith((".", "}")), fault.code
-        assert fault.remedy.endswith("."), fault.code
+        assert phrases.say(fault.step, Front.MODEL).endswith("."), fault.code
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ def test_a_path_that_cannot_be_used_is_named_with_what_is_allowed(
         path_filter.parse(text, root, root)
     assert says in caught.value.message
     assert len(str(caught.value)) < 500
-    assert caught.value.hint
+    assert caught.value.step
 
 
 def test_outside_is_said_of_a_sibling_whose_name_begins_alike(root: Path) -> None:

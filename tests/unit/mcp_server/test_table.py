@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from helpers import ROOT
-from vera_ccc_tools.errors import Failure, InvalidArgument
+from vera_ccc_tools.errors import Do, Failure, Front, InvalidArgument, Step
 from vera_ccc_tools.mcp_server import table
 from vera_ccc_tools.mcp_server.state import State
 from vera_ccc_tools.mcp_server.tools import remember
+from vera_ccc_tools.phrases import tell
 from vera_ccc_tools.system import text as output
 from vera_ccc_tools.system.call import Call
 
@@ -155,7 +156,7 @@ def test_the_readme_names_each_argument_with_its_default(tool: table.Tool) -> No
 def test_an_unknown_tool_is_an_error_of_the_protocol(state: State) -> None:
     with pytest.raises(InvalidArgument, match="no tool 'context_serach'") as caught:
         call(state, "context_serach", {})
-    assert "context_search" in caught.value.hint
+    assert "context_search" in tell(caught.value, Front.MODEL)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +209,8 @@ def test_a_project_without_an_index_is_told_how_to_get_one(
     text, failed = call(state, name, given)
     assert not failed
     assert "not indexed" in text
-    assert f"run `ccc index` in {state.directory}" in text
+    assert str(state.directory) in text
+    assert "Run `vera-ccc call ccc_init`, then `vera-ccc index`" in text
     assert not (state.directory / ".cce").exists()
 
 
@@ -304,10 +306,8 @@ def test_feedback_is_logged_also_for_an_id_that_no_search_had(state: State) -> N
     assert entry["helpful"] is False
 
 
-def test_the_core_is_made_to_speak_of_what_there_is_here(state: State) -> None:
-    failure = Failure(
-        "ccc_failed", "It failed.", "Call ccc_doctor; then call ccc_search. ccc-status"
-    )
+def test_a_failure_says_what_can_be_done_here(state: State) -> None:
+    failure = Failure("ccc_failed", "It failed.", Step(Do.RETRY_OR_DOCTOR))
     answer = state.told(failure)
     assert answer.failed
-    assert answer.text == "It failed.\nRun `ccc doctor`; then call context_search. index_status"
+    assert answer.text == ("It failed.\nTry again; if it happens again, run `vera-ccc doctor`.")

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from helpers import POSIX, ROOT, write_file
-from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.errors import Failure, Front
+from vera_ccc_tools.phrases import tell
 from vera_ccc_tools.setup import changes as writing
 from vera_ccc_tools.setup import guidance, init, launch
 from vera_ccc_tools.setup.agents import AGENTS
@@ -316,5 +317,5 @@ def test_nothing_is_written_when_the_server_does_not_start(
         init.set_up(tmp_path, "claude")
     assert caught.value.code == "server_fails"
     assert "VERA_CCC_PYTHON names" in caught.value.message
-    assert "mcp --help" in caught.value.hint
+    assert "mcp --help" in tell(caught.value, Front.MODEL)
     assert snapshot(tmp_path) == {}

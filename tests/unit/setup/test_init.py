@@ -322,7 +322,7 @@ def test_a_file_that_is_refused_leaves_all_of_them_as_they_were(
         act(root, "claude")
     assert caught.value.code == code
     assert caught.value.message.startswith(path)
-    assert caught.value.hint
+    assert caught.value.step
     assert snapshot(root) == before
 
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.errors import Failure, Front
+from vera_ccc_tools.phrases import tell
 from vera_ccc_tools.setup import blocks, guidance, json_edit, launch, toml_edit
 from vera_ccc_tools.setup.json_edit import Place
 from vera_ccc_tools.setup.json_text import BadJson, parse, plain
@@ -248,7 +249,7 @@ def test_json_that_is_no_configuration_is_refused_with_the_line(text: str, says:
     assert caught.value.code == "config_refused"
     assert says in caught.value.message
     assert caught.value.message.endswith("It was left as it is.")
-    assert "run init again" in caught.value.hint
+    assert "run init again" in tell(caught.value, Front.MODEL)
 
 
 def test_a_server_of_that_name_that_is_not_ours_is_not_taken_out() -> None:
@@ -319,7 +320,7 @@ def test_toml_that_is_no_configuration_is_refused(text: str, says: str) -> None:
         toml_edit.put(text, TOML, ENTRY)
     assert caught.value.code == "config_refused"
     assert says in caught.value.message
-    assert "run init again" in caught.value.hint
+    assert "run init again" in tell(caught.value, Front.MODEL)
 
 
 # --- blocks -------------------------------------------------------------------------------------
@@ -379,7 +380,7 @@ def test_broken_markers_are_refused_with_their_lines(text: str, says: str) -> No
         blocks.find_marked(text, guidance.BEGIN, guidance.END, "CLAUDE.md")
     assert caught.value.code == "markers_broken"
     assert says in caught.value.message
-    assert "run init again" in caught.value.hint
+    assert "run init again" in tell(caught.value, Front.MODEL)
 
 
 @pytest.mark.parametrize("data", [b"a\nb\xff", b"a\n\0b\0"])

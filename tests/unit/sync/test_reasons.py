@@ -9,7 +9,8 @@ import pytest
 from conftest import MakeRepository
 from core_helpers import environment, make_project
 from helpers import run_git, write_file
-from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.errors import Failure, Front
+from vera_ccc_tools.phrases import tell
 from vera_ccc_tools.sync.report import Reason, Report
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.tools.session import Session
@@ -109,4 +110,4 @@ def test_rules_are_asked_for_only_where_they_are_wanted(git_repo: MakeRepository
 def test_where_there_is_no_project_the_failure_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(Failure, match="belongs to no ccc project") as caught:
         synced(tmp_path)
-    assert "ccc_index" in caught.value.hint
+    assert "ccc_index" in tell(caught.value, Front.MODEL)

@@ -102,7 +102,7 @@ def test_a_wrong_argument_is_named_with_its_value_and_what_is_allowed(
 def test_an_unknown_argument_is_answered_with_the_known_ones() -> None:
     with pytest.raises(InvalidArgument) as caught:
         arguments.index_arguments({"backgruond": True})
-    assert caught.value.hint == "The arguments are: background."
+    assert caught.value.step == "The arguments are: background."
 
 
 @given(

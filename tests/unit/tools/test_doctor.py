@@ -123,7 +123,7 @@ def test_what_is_not_there_yet_is_said_with_what_to_call(make: Make, tmp_path: P
     assert f"✗ project: {tmp_path / 'a'} belongs to none" in text
     assert result["isError"]
     text, _ = ask(session, make_project(tmp_path / "b", indexed=False))
-    assert f"✗ project: {tmp_path / 'b'} has no index\n    → Call ccc_index." in text
+    assert f"✗ project: {tmp_path / 'b'} has no index\n    → Call ccc_index, which" in text
 
 
 def test_a_hanging_command_costs_its_check_only(
@@ -227,7 +227,10 @@ def test_each_check_is_told_as_it_is_made(make: Make, tmp_path: Path) -> None:
     session, _ = make()
     told: list[str] = []
     table.call_tool(
-        session, "ccc_doctor", {}, Call(make_project(tmp_path / "p"), progress=told.append)
+        session,
+        "ccc_doctor",
+        {},
+        Call(make_project(tmp_path / "p"), progress=lambda text, _: told.append(text)),
     )
     assert told[:2] == ["Checked ccc", "Checked SQLite extensions"]
     assert told[-1] == "Checked ignore rules"

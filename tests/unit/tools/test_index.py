@@ -11,6 +11,7 @@ import pytest
 
 from core_helpers import FakeCcc, MakeExecutable, environment, fake_ccc, make_project, until
 from vera_ccc_tools.ccc import daemon, project
+from vera_ccc_tools.errors import Front
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.system.tasks import Cancel
 from vera_ccc_tools.tools import index, status, table
@@ -152,11 +153,11 @@ def test_the_home_directory_itself_is_neither_made_a_project_nor_indexed(
     for given in ({}, {"force": True}):
         text, result = call(session, "ccc_init", isolated_user, **given)
         assert result["details"] == {"code": "home_directory"}
-        assert "`ccc init` and `ccc index` by hand" in text
+        assert "ask the user to run `ccc init` there" in text
     make_project(isolated_user)
     text, result = call(session, "ccc_index", isolated_user)
     assert result["details"] == {"code": "home_project"}
-    assert "run `ccc index` in it by hand" in text
+    assert "then call ccc_index in a repository" in text
     assert fake.calls() == []
 
 
@@ -194,7 +195,7 @@ def test_what_changed_is_not_told_where_ccc_counts_the_run_after_it(
     session, _ = make(lasting(seen, GOING_ON, f"Indexing: {NOTHING}"))
     root = make_project(tmp_path / "p")
 
-    def progress(text: str) -> None:
+    def progress(text: str, _numbers: object) -> None:
         if "30 files" in text:
             seen.touch()
 
@@ -224,7 +225,7 @@ def test_the_wait_for_the_model_is_told_while_ccc_does_not_answer(
     session, _ = make(lasting(seen, "sys.exit(1)"))
     told: list[str] = []
 
-    def progress(text: str) -> None:
+    def progress(text: str, _numbers: object) -> None:
         told.append(text)
         if len(told) > 2:
             seen.touch()
@@ -241,7 +242,7 @@ def test_progress_is_told_while_an_index_run_goes_on(
     session, fake = make(lasting(seen, GOING_ON))
     told: list[str] = []
 
-    def progress(text: str) -> None:
+    def progress(text: str, _numbers: object) -> None:
         told.append(text)
         if len(told) > 1:
             seen.touch()
@@ -257,7 +258,7 @@ def test_progress_is_told_while_an_index_run_goes_on(
     ("status_says", "says"),
     [
         (f"print({STATS!r} + '\\nIndexing in progress: {RUN}')", "goes on in ccc's daemon: 30 fi"),
-        (f"print({STATS!r})", "The index is there now: call ccc_search."),
+        (f"print({STATS!r})", "The index is there now. Call ccc_search."),
     ],
 )
 def test_an_index_that_outlasts_its_deadline_is_told_as_that(
@@ -317,7 +318,7 @@ def test_an_index_in_the_background_answers_at_once_and_its_end_is_in_the_status
     until(lambda: ["index"] in fake.argvs())
     assert "ccc_index is running in the background." in status.text(session, Call(root))
     go.touch()
-    assert session.finish() == ["ccc_index in the background is done."]
+    assert session.finish(Front.MODEL) == ["ccc_index in the background is done."]
     assert "ccc_index in the background is done." in status.text(session, Call(root))
 
 
@@ -330,7 +331,7 @@ def test_the_end_of_a_session_ends_what_runs_in_the_background(make: Make, tmp_p
     job = session.job(root)
     assert job is not None
     assert not job.running
-    assert "cancelled" in job.line()
+    assert "cancelled" in job.line(Front.MODEL)
 
 
 def test_a_second_one_in_the_background_is_not_started(make: Make, tmp_path: Path) -> None:
@@ -347,7 +348,7 @@ def test_a_second_one_in_the_background_is_not_started(make: Make, tmp_path: Pat
 def test_an_init_makes_a_project_of_the_directory(make: Make, tmp_path: Path) -> None:
     session, fake = make()
     text, result = call(session, "ccc_init", tmp_path / "p")
-    assert text == f"Initialized {tmp_path / 'p'}. Call ccc_index to build the index."
+    assert text.startswith(f"Initialized {tmp_path / 'p'}. Call ccc_index, which builds the index")
     assert result["details"] == {"root": str(tmp_path / "p"), "created": True}
     text, result = call(session, "ccc_init", tmp_path / "p", litellm_model="a/b", force=True)
     assert text.startswith(f"{tmp_path / 'p'} is a ccc project already.")
@@ -398,4 +399,4 @@ def test_a_cancelled_index_ends_within_a_second(make: Make, tmp_path: Path) -> N
     until(fake.calls)
     cancel.press()
     until(lambda: not job.running, 1.0)
-    assert "was cancelled" in job.line()
+    assert "was cancelled" in job.line(Front.MODEL)

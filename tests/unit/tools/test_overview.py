@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from core_helpers import FakeCcc, MakeExecutable, environment, fake_ccc, make_project
+from vera_ccc_tools.errors import Front
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.system.tasks import Cancel, Cancelled
 from vera_ccc_tools.tools import overview
@@ -55,9 +56,11 @@ def test_where_there_is_no_project_nothing_is_started(
 ) -> None:
     seen = see(tmp_path / "a")
     assert (seen["state"], seen["root"]) == ("none", None)
-    assert seen["hint"] == "To index it, call ccc_init, then ccc_index."
+    assert seen["hint"] == (
+        "Call ccc_init, then ccc_index, if this directory is to be indexed; use rg meanwhile."
+    )
     (tmp_path / "a" / ".git").mkdir()
-    assert see(tmp_path / "a")["hint"] == "To index it, call ccc_index."
+    assert f"Call ccc_index in {tmp_path / 'a'}" in see(tmp_path / "a")["hint"]
     assert fake.calls() == []
 
 
@@ -163,9 +166,9 @@ def test_a_background_index_run_is_the_state_from_its_start(
     seen = see(repository / "sub", session=session)
     assert (seen["state"], seen["files"]) == ("indexing", 0)
     line = "ccc_index is running in the background."
-    assert seen["job"] == {"tool": "ccc_index", "running": True, "line": line}
+    assert seen["job"] == {"tool": "ccc_index", "running": True, "failed": False, "line": line}
     go.press()
-    session.finish()
+    session.finish(Front.MODEL)
     seen = see(repository / "sub", session=session)
     assert (seen["state"], seen["job"]["running"]) == ("none", False)
     assert fake.calls() == []
