@@ -10,7 +10,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from vera_ccc_tools.ccc.replies import Diagnosis, Hit, Progress, Status
 from vera_ccc_tools.errors import Do, Failure, Step, shorten
 from vera_ccc_tools.system import files, pipes, process, secrets
 from vera_ccc_tools.system.pipes import Output
-from vera_ccc_tools.system.tasks import Cancel, Cancelled
+from vera_ccc_tools.system.tasks import Cancel, Cancelled, running
 from vera_ccc_tools.system.text import clean
 
 __all__ = ["Ccc", "Diagnosis", "Hit", "Progress", "Query", "Status", "deadline_of"]
@@ -30,8 +30,6 @@ DEADLINES = {"status": 2.0, "search": 60.0, "index": 600.0, "init": 120.0, "doct
 LEAST = 0.5
 """Seconds that a command gets in any case, however long its call has run already."""
 _WITHOUT_DAEMON = {"version", "init"}
-_SMALL = 1024 * 1024
-"""Bytes of output that any command but a search may give."""
 _SETTINGS_LIMIT = 256 * 1024
 """Bytes of the user's settings that are looked through for keys."""
 
@@ -79,10 +77,12 @@ def deadline_of(command: str, environ: Mapping[str, str]) -> float | None:
     return seconds or None
 
 
-def is_daemon(command_line: Sequence[str]) -> bool:
-    """Whether a process is ccc's daemon, which outlives the client that started it."""
-    return "run-daemon" in command_line
-
+_DAEMON = "run-daemon"
+"""The word in the command line of ccc's daemon, which outlives the client that started it."""
+_UNREACHED = "Failed to connect to daemon after starting it"
+"""What a client says that found the socket of a dead daemon: it tries for 5 s only."""
+START_SECONDS = 60.0
+"""How long the client that starts the daemon may take; it waits for 30 s itself."""
 
 MOST_AT_ONCE = 8
 """ccc processes of this one at a time; each takes a processor for a tenth of a second."""
@@ -193,6 +193,8 @@ class Ccc:
         except Failure as failure:
             if failure.code != "daemon_lost" or arguments[0] == "init":
                 raise
+            if _UNREACHED in failure.message:
+                daemon.await_start(self.environ, deadline.at, cancel)
         try:  # nothing is done twice by asking the next daemon again
             return self._once(arguments, cwd, deadline, cancel)
         except Failure as failure:
@@ -204,28 +206,27 @@ class Ccc:
         young = False
         if arguments[0] not in _WITHOUT_DAEMON and not self._is_daemon_ready():
             young = self._start_daemon(arguments[0], deadline, cancel)
-        limit = pipes.HEAD_LIMIT if arguments[0] == "search" else _SMALL
-        command = process.Command(
-            (str(self.executable), *arguments), cwd, self.environ, limit, keep_rest=True
-        )
         with _place(deadline, cancel, arguments[0]):
-            done = process.run(command, deadline=deadline.left(), cancel=cancel, spare=is_daemon)
-        if done.ended != "exit":
-            done.stdout.discard_rest()
-            done.stderr.discard_rest()
+            done = process.run(
+                self._command(arguments, cwd), deadline=deadline.left(), cancel=cancel
+            )
         if done.ended == "cancel":
             raise Cancelled
         if done.ended == "deadline":
-            young = young and deadline.setting == "status"
-            raise deadline.missed(arguments[0], starting=young or done.spared)
+            raise deadline.missed(arguments[0], starting=young and deadline.setting == "status")
         self._check(arguments, done)
         return done
+
+    def _command(self, arguments: list[str], cwd: Path) -> process.Command:
+        return process.Command(
+            (str(self.executable), *arguments), cwd, self.environ, spared=_DAEMON
+        )
 
     def _check(self, arguments: list[str], done: process.Finished) -> None:
         """Raise what a command that ended by itself failed of."""
         if done.returncode == 0 and done.stdout.whole:
-            done.stderr.discard_rest()
-        elif "--json" not in arguments or replies.search_answer(_text(done.stdout)) is None:
+            return
+        if "--json" not in arguments or replies.search_answer(_text(done.stdout)) is None:
             raise self._failed(arguments[0], done)
 
     def _hits(self, done: process.Finished) -> tuple[Hit, ...]:
@@ -242,12 +243,6 @@ class Ccc:
         if done.returncode == 0:
             message = f"`ccc {command}` printed {done.stdout.total:,} bytes, more than can be read."
             failure = Failure("too_much_output", message, failure.step)
-        rests = [each for each in (done.stdout, done.stderr) if each.rest is not None]
-        kept = "".join(
-            f" What it printed after the first {len(each.head):,} bytes is in {each.rest}."
-            for each in rests
-        )
-        failure = Failure(failure.code, failure.message + kept, failure.step)
         return self._with_last_words(failure) if failure.code == "daemon_failed" else failure
 
     def _said(self, text: str) -> str:
@@ -263,7 +258,7 @@ class Ccc:
         return Failure(failure.code, f"{failure.message} {log} ends: {words}", failure.step)
 
     def _is_daemon_ready(self) -> bool:
-        return daemon.is_up(self.environ) and daemon.is_current(self.environ, self.executable)
+        return daemon.is_ready(self.environ, self.executable)
 
     def _start_daemon(self, command: str, deadline: _Deadline, cancel: Cancel) -> bool:
         """Let one client start the daemon while the others wait; see `daemon.py`.
@@ -272,24 +267,30 @@ class Ccc:
         """
         if not project.is_file(project.global_settings_path(self.environ)):
             return False  # the command itself says so, without a daemon
-        with daemon.starting(self.environ, deadline.at, cancel) as mine:
-            if not mine:
+        with running(self._first_call, outlives=True) as task:
+            if not task.wait(deadline.left(), cancel):
                 raise deadline.missed(command, starting=True)
-            daemon.await_birth(self.environ, deadline.at, cancel)
-            if self._is_daemon_ready():
-                return True
-            if deadline.left() == 0.0:
-                raise deadline.missed(command, starting=True)
-            argv = (str(self.executable), "daemon", "status")
-            first = process.Command(argv, Path(self.executable.anchor), self.environ, _SMALL)
-            done = process.run(first, deadline=deadline.left(), cancel=cancel, spare=is_daemon)
-            if done.ended == "exit":
-                daemon.was_asked(self.environ, self.executable)
-        if done.ended == "deadline" and done.spared:
+            done = task.result(cancel)
+        if done is not None and done.ended != "exit":
             raise deadline.missed(command, starting=True)
-        if done.ended == "exit" and done.returncode != 0 and command != "doctor":
+        if done is not None and done.returncode != 0 and command != "doctor":
             raise self._failed(command, done)  # nor would it come up for the command itself
         return True
+
+    def _first_call(self, cancel: Cancel) -> process.Finished | None:
+        """Have a client start the daemon, unless another one did meanwhile.
+
+        Not to be cancelled: the daemon would come up with nobody holding the lock until it has.
+        """
+        with daemon.starting(self.environ, cancel):
+            if self._is_daemon_ready():
+                return None
+            first = self._command(["daemon", "status"], Path(self.executable.anchor))
+            until = time.monotonic() + START_SECONDS
+            done = process.run(first, deadline=START_SECONDS)
+            if _UNREACHED in _end(done.stderr):
+                daemon.await_start(self.environ, until, Cancel())
+            return done
 
 
 @dataclass(frozen=True, slots=True)

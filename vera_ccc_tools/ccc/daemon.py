@@ -9,27 +9,20 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from vera_ccc_tools.ccc import project
+from vera_ccc_tools.system.files import identity
 from vera_ccc_tools.system.tasks import Cancel
 
-if TYPE_CHECKING:
-    import filelock
-
 LOG_TAIL = 64 * 1024
-LONGEST_BIRTH = 60.0
-"""Seconds after which a daemon that does not listen will never do so; ccc itself waits for 30."""
-LONGEST_LOSS = 15.0
-"""Seconds after which a client that has no daemon will not start one any more."""
+LONGEST_START = 30.0
+"""Seconds after which a daemon that does not listen never will; ccc itself waits as long."""
 _NO_PROCESS_ID = 2**31
 _SOCKET_PATH_LIMIT = 104 if sys.platform == "darwin" else 108
 
@@ -46,73 +39,27 @@ def is_up(environ: Mapping[str, str]) -> bool:
     return bool(psutil.pid_exists(pid))
 
 
-_asked: set[tuple[int, ...]] = set()
-"""The ages, as `_ages` gives them, at which a client has spoken to the daemon."""
-
-
-def is_current(environ: Mapping[str, str], executable: Path) -> bool:
-    """Whether the daemon that is up began after the last change of ccc and of its settings.
+def is_ready(environ: Mapping[str, str], executable: Path) -> bool:
+    """Whether a daemon listens that began after the last change of ccc and of its settings.
 
     ccc's next client replaces one that did not, and two at once would start two.
     """
-    born, *changed = ages = _ages(environ, executable)
-    return not born or born >= max(changed) or ages in _asked
+    changed = (project.global_settings_path(environ), executable)
+    born = _modified(project.runtime_directory(environ) / "daemon.pid")
+    return is_up(environ) and born >= max(map(_modified, changed))
 
 
-def was_asked(environ: Mapping[str, str], executable: Path) -> None:
-    """Remember that a client has spoken to the daemon, and left it as it is."""
-    _asked.add(_ages(environ, executable))
+def _modified(path: Path) -> int:
+    found = identity(path)
+    return 0 if found is None else found.mtime
 
 
-def _ages(environ: Mapping[str, str], executable: Path) -> tuple[int, ...]:
-    """When the daemon began and its settings and *executable* changed (ns), 0 where unknown."""
-    pid_file = project.runtime_directory(environ) / "daemon.pid"
-    return tuple(map(_changed, (pid_file, project.global_settings_path(environ), executable)))
-
-
-def _changed(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return 0
-
-
-def await_birth(environ: Mapping[str, str], until: float | None, cancel: Cancel) -> None:
-    """Wait, while a daemon is on its way, until it listens; to *until* (monotonic) at most.
-
-    A client that has lost its daemon, or replaces one of another version, starts the next by
-    itself: as long as clients run, that is waited for too.
-    """
-    patient = time.monotonic() + LONGEST_LOSS
-    while not is_up(environ) and _is_being_born(environ, clients=time.monotonic() < patient):
-        if until is not None and time.monotonic() >= until:
-            return
+def await_start(environ: Mapping[str, str], until: float | None, cancel: Cancel) -> None:
+    """Wait until a daemon listens that a client has started; to *until* (monotonic) at most."""
+    latest = time.monotonic() + LONGEST_START
+    while not is_up(environ) and time.monotonic() < min(latest, until or latest):
         cancel.check()
         cancel.wait(0.1)
-
-
-def _is_being_born(environ: Mapping[str, str], *, clients: bool) -> bool:
-    """Whether a process is to become the daemon of *environ*, or a client may start one."""
-    import psutil
-
-    directory = project.runtime_directory(environ)
-    for process in psutil.process_iter():
-        with suppress(psutil.Error, OSError):
-            line = process.cmdline()
-            born = "run-daemon" in line and time.time() - process.create_time() < LONGEST_BIRTH
-            if (born or (clients and _is_client(line))) and (
-                project.runtime_directory(process.environ()) == directory
-            ):
-                return True
-    return False
-
-
-def _is_client(line: Sequence[str]) -> bool:
-    commands = {"search", "index", "status", "doctor"}
-    return any(
-        re.fullmatch(r"(?:.*[/\\])?ccc(?:\.exe)?", word) and following in commands
-        for word, following in pairwise(line)
-    )
 
 
 def _listens(path: Path) -> bool:
@@ -165,39 +112,21 @@ def last_words(environ: Mapping[str, str]) -> str:
 
 
 @contextmanager
-def starting(environ: Mapping[str, str], until: float | None, cancel: Cancel) -> Iterator[bool]:
-    """Be the only one of this user who starts the daemon of *environ*.
-
-    Gives False when the others were not done at *until* (monotonic time).
-    """
-    lock = _start_lock(environ)
-    mine = lock is None or _acquired(lock, until, cancel)
-    try:
-        yield mine
-    finally:
-        if lock is not None and lock.is_locked:
-            lock.release()
-
-
-def _start_lock(environ: Mapping[str, str]) -> filelock.FileLock | None:
-    import filelock
-
+def starting(environ: Mapping[str, str], cancel: Cancel) -> Iterator[None]:
+    """Be the only one of this user who starts the daemon of *environ*."""
     directory = project.runtime_directory(environ)
     if not os.access(directory, os.W_OK):
-        return None  # ccc itself will say what is wrong with it
-    return filelock.FileLock(directory / ".vera-ccc-start.lock", thread_local=False)
-
-
-def _acquired(lock: filelock.FileLock, until: float | None, cancel: Cancel) -> bool:
+        yield  # ccc itself will say what is wrong with it
+        return
     import filelock
 
-    while until is None or time.monotonic() < until:
-        cancel.check()
-        try:
-            lock.acquire(timeout=0.1, poll_interval=0.02)
-        except filelock.Timeout:
-            continue
-        except OSError:
-            return True  # a full disk: better two daemons than no answer
-        return True
-    return False
+    lock = filelock.FileLock(directory / ".vera-ccc-start.lock", thread_local=False)
+    with suppress(OSError):  # a full disk: better two daemons than no answer
+        while not lock.is_locked:
+            cancel.check()
+            with suppress(filelock.Timeout):
+                lock.acquire(timeout=0.1, poll_interval=0.02)
+    try:
+        yield
+    finally:
+        lock.release()

@@ -1,13 +1,15 @@
-"""Run one executable to its end: bytes out, a deadline, a cancel, and the whole tree ended.
+"""Run one executable to its end: bytes out, a deadline, a cancel, and what it started ended.
 
 The only place of the project that starts executables for a call. A child is started without a
-shell, with its standard input closed or from a file, in a session of its own (POSIX), so that its
-whole process group can be ended at once. When this process dies, even by SIGKILL, `reaper.py` ends
-the rest.
+shell, with its standard input closed or from a file. On POSIX it leads a session and so a process
+group of its own, which is ended as a whole; what has left the group, as ccc's daemon does, lives
+on. On Windows the tree of its descendants is ended. When this process dies, even by SIGKILL,
+`reaper.py` ends the groups that are left.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import subprocess
@@ -18,14 +20,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal
+from typing import BinaryIO, Literal
 
 from vera_ccc_tools.errors import Failure, shorten
 from vera_ccc_tools.system.pipes import HEAD_LIMIT, Output, Sink
 from vera_ccc_tools.system.tasks import Cancel
-
-if TYPE_CHECKING:
-    import psutil
 
 PIPE_GRACE = 0.5
 """Seconds that a pipe may stay open after its process has ended."""
@@ -50,17 +49,18 @@ class Command:
         argv: The executable (absolute) and its arguments.
         cwd: The directory to run it in.
         env: Its whole environment.
-        head_limit: How many bytes of each stream are kept in memory.
-        keep_rest: Whether what follows is kept in a file, which is the caller's from then on.
+        head_limit: How many bytes of each stream are kept, besides its end.
         given: What it reads on its standard input.
+        spared: A word in the command line of a descendant that is not ended with it (Windows; on
+            POSIX such a one has a session of its own).
     """
 
     argv: tuple[str, ...]
     cwd: Path
     env: Mapping[str, str]
     head_limit: int = HEAD_LIMIT
-    keep_rest: bool = False
     given: bytes = field(default=b"", repr=False)
+    spared: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,6 @@ class Finished:
         returncode: Its exit status (negative: the signal); meaningless unless ``exit``.
         stdout, stderr: What it wrote.
         seconds: How long it ran.
-        spared: Whether a process of its tree was left running on the caller's word.
     """
 
     argv: tuple[str, ...]
@@ -82,20 +81,10 @@ class Finished:
     stdout: Output
     stderr: Output
     seconds: float
-    spared: bool = False
 
 
-def run(
-    command: Command,
-    *,
-    deadline: float | None,
-    cancel: Cancel | None = None,
-    spare: Callable[[Sequence[str]], bool] | None = None,
-) -> Finished:
+def run(command: Command, *, deadline: float | None, cancel: Cancel | None = None) -> Finished:
     """Run *command* to its end, or until *deadline* seconds have passed or *cancel* is pressed.
-
-    *spare* is asked with the command line of each descendant when the tree is ended; those for
-    which it says True are left running, with their own descendants.
 
     Raises:
         Failure: ``cannot_run`` when the executable cannot be started at all.
@@ -106,20 +95,15 @@ def run(
     started = time.monotonic()
     child = _Child(command)
     ended: Literal["exit", "deadline", "cancel"] = "exit"
-    spared = False
     try:
-        with cancel.notifying(child.stop_waiting):
-            child.stopped.wait(None if deadline is None else min(deadline, threading.TIMEOUT_MAX))
+        with cancel.notifying(child.woken.set):
+            child.woken.wait(None if deadline is None else min(deadline, threading.TIMEOUT_MAX))
         if child.running:
             ended = "cancel" if cancel.pressed else "deadline"
-            spared = child.end_tree(spare or _spare_nothing)
-    except BaseException:  # Ctrl-C
-        child.end_tree(spare or _spare_nothing)
-        raise
-    finally:
+    finally:  # Ctrl-C comes by here too
         returncode, stdout, stderr = child.close()
     seconds = time.monotonic() - started
-    return Finished(command.argv, ended, returncode, stdout, stderr, seconds, spared)
+    return Finished(command.argv, ended, returncode, stdout, stderr, seconds)
 
 
 def find_executable(
@@ -147,23 +131,19 @@ def is_executable(path: Path) -> bool:
     return os.path.isfile(path) and os.access(path, os.X_OK)  # noqa: PTH113 - Path's one raises
 
 
-def _spare_nothing(_command: Sequence[str]) -> bool:
-    return False
-
-
 class _Child:
     """A started process with its two readers and one waiter."""
 
     def __init__(self, command: Command) -> None:
-        self.stopped = threading.Event()
+        self.woken = threading.Event()
         self._exited = threading.Event()
+        self._spared = command.spared
         self._popen = _start(command)
-        _reaper.opened(self._popen.pid)
+        _announce(f"+{self._popen.pid}\n")
         assert self._popen.stdout is not None
         assert self._popen.stderr is not None
         self._sinks = [
-            Sink(pipe, command.head_limit, command.keep_rest)
-            for pipe in (self._popen.stdout, self._popen.stderr)
+            Sink(pipe, command.head_limit) for pipe in (self._popen.stdout, self._popen.stderr)
         ]
         self._readers = [_thread(sink.drain) for sink in self._sinks]
         _thread(self._wait)
@@ -171,101 +151,64 @@ class _Child:
     def _wait(self) -> None:
         _wait_unreaped(self._popen)
         self._exited.set()
-        self.stopped.set()
-
-    def stop_waiting(self) -> None:
-        self.stopped.set()
+        self.woken.set()
 
     @property
     def running(self) -> bool:
         return not self._exited.is_set()
 
-    def end_tree(self, spare: Callable[[Sequence[str]], bool]) -> bool:
-        """Kill the child and its descendants but the spared ones; say whether any was spared."""
-        import psutil  # 33 ms that only a failing call has to pay
-
-        doomed: list[psutil.Process] = []
-        spared = False
-        with suppress(psutil.Error):
-            root = psutil.Process(self._popen.pid)
-            if root.ppid() == os.getpid():
-                doomed, spared = _split(root, spare)
-        for process in doomed:
-            with suppress(psutil.Error):
-                process.kill()
-        self._end_group()
-        self._exited.wait(PIPE_GRACE)
-        return spared
-
-    def _end_group(self) -> None:
-        # Until `close` reaps it the child keeps its id, so that this can hit no other group.
-        with suppress(OSError):
-            if sys.platform == "win32":
-                if self.running:
-                    self._popen.kill()
-            elif _is_our_group(self._popen.pid):
-                os.killpg(self._popen.pid, signal.SIGKILL)
-
     def close(self) -> tuple[int, Output, Output]:
-        """Collect exit code and streams; pipes that outlive the process are soon given up."""
-        until = time.monotonic() + PIPE_GRACE
-        self._join_readers(until)
-        if self.running or any(reader.is_alive() for reader in self._readers):
-            self._end_group()
+        """End it if it runs; collect exit code and streams, soon giving up pipes that stay open."""
+        if self.running:
+            self._end()
+        if not self._read_until(PIPE_GRACE):
+            self._end()
             for sink in self._sinks:
                 sink.abandoned = True
-            self._join_readers(until + PIPE_GRACE / 2)
-        _reaper.closed(self._popen.pid)
+            self._read_until(PIPE_GRACE / 2)
+        _announce(f"-{self._popen.pid}\n")
         code = self._popen.wait() if self._exited.wait(PIPE_GRACE / 2) else _UNKNOWN
         stdout, stderr = (sink.output() for sink in self._sinks)
         return code, stdout, stderr
 
-    def _join_readers(self, until: float) -> None:
+    def _read_until(self, seconds: float) -> bool:
+        """Wait for the ends of both pipes, and say whether they came."""
+        until = time.monotonic() + seconds
         for reader in self._readers:
             reader.join(max(0.0, until - time.monotonic()))
+        return not any(reader.is_alive() for reader in self._readers)
+
+    def _end(self) -> None:
+        if sys.platform == "win32":
+            if self.running:
+                _end_tree(self._popen.pid, self._spared)
+        elif self._popen.pid > 1:  # a test's stand-in has 0: our own group
+            # Until `close` reaps the child its id is taken, so that this can hit no other group.
+            with suppress(OSError):
+                os.killpg(self._popen.pid, signal.SIGKILL)
 
 
 def _wait_unreaped(popen: subprocess.Popen[bytes]) -> None:
     """Wait for the end of a process, and leave its id taken where the system can do that."""
     if sys.platform != "win32" and hasattr(os, "waitid"):
-        with suppress(ChildProcessError):
+        with suppress(OSError):
             os.waitid(os.P_PID, popen.pid, os.WEXITED | os.WNOWAIT)
             return
     popen.wait()
 
 
-def _is_our_group(group: int) -> bool:
-    """Whether a child of this process leads the group.
-
-    To kill group 1 would be to kill everything, and a test's stand-in for a process has such ids.
-    """
+def _end_tree(pid: int, spared: str) -> None:
+    """Kill a process and its descendants but those with the word *spared*, and what is below."""
     import psutil
 
-    if sys.platform == "win32" or group <= 1:
-        return False
-    try:
-        return psutil.Process(group).ppid() == os.getpid() and os.getpgid(group) == group
-    except (psutil.Error, OSError):
-        return False
-
-
-def _split(
-    root: psutil.Process, spare: Callable[[Sequence[str]], bool]
-) -> tuple[list[psutil.Process], bool]:
-    """Walk the tree below *root*: the processes to end, and whether one was spared."""
-    import psutil
-
-    doomed, spared = [], False
-    todo = [root]
-    while todo:
-        process = todo.pop()
-        with suppress(psutil.Error):
-            if process is not root and spare(process.cmdline()):
-                spared = True
-                continue
-            todo.extend(process.children())
-        doomed.append(process)
-    return doomed, spared
+    with suppress(psutil.Error):
+        process = psutil.Process(pid)
+        children = process.children()
+        process.kill()
+        for child in children:
+            with suppress(psutil.Error):
+                if not spared or spared not in child.cmdline():
+                    _end_tree(child.pid, spared)
 
 
 def _start(command: Command) -> subprocess.Popen[bytes]:
@@ -308,46 +251,26 @@ def _thread(target: Callable[[], None]) -> threading.Thread:
     return thread
 
 
-class _Reaper:
-    """The handle of this process's `reaper.py`, started with the first child."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._open: set[int] = set()
-        self._popen: subprocess.Popen[bytes] | None = None
-
-    def opened(self, group: int) -> None:
-        with self._lock:
-            self._open.add(group)
-            self._tell(f"+{group}\n")
-
-    def closed(self, group: int) -> None:
-        with self._lock:
-            self._open.discard(group)
-            self._tell(f"-{group}\n")
-
-    def _tell(self, line: str) -> None:
-        if not _POSIX:
-            return
-        with suppress(OSError):  # without it a call still works
-            if self._popen is None or self._popen.poll() is not None:
-                self._popen = self._launch()
-                line = "".join(f"+{group}\n" for group in self._open)
-            assert self._popen.stdin is not None
-            self._popen.stdin.write(line.encode())
-
-    def _launch(self) -> subprocess.Popen[bytes]:
-        if self._popen is not None and self._popen.stdin is not None:
-            self._popen.stdin.close()
-        program = Path(__file__).with_name("reaper.py")
-        return subprocess.Popen(
-            [sys.executable, "-I", "-S", str(program)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            start_new_session=True,
-        )
+_reaper_lock = threading.Lock()
 
 
-_reaper = _Reaper()
+def _announce(line: str) -> None:
+    """Let `reaper.py` know of the start or the end of a process group."""
+    if _POSIX:
+        with _reaper_lock, suppress(OSError):  # without it a call still works
+            stdin = _reaper().stdin
+            assert stdin is not None
+            stdin.write(line.encode())
+
+
+@functools.cache
+def _reaper() -> subprocess.Popen[bytes]:
+    """This process's reaper, started with the first child."""
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", str(Path(__file__).with_name("reaper.py"))],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        bufsize=0,
+        start_new_session=True,
+    )

@@ -62,16 +62,19 @@ class Cancel:
 
 
 class Task(Generic[T]):
-    """A function in a thread of its own, with its own stop button."""
+    """A function in a thread of its own, with its own stop button.
 
-    def __init__(self, run: Callable[[Cancel], T]) -> None:
+    This process waits at its end for a function that *outlives* its caller.
+    """
+
+    def __init__(self, run: Callable[[Cancel], T], *, outlives: bool = False) -> None:
         self.cancel = Cancel()
         self._run = run
         self._ended = Cancel()
         self._value: T | None = None
         self._error: BaseException | None = None
         self._started = time.monotonic()
-        threading.Thread(target=self._work, daemon=True).start()
+        threading.Thread(target=self._work, daemon=not outlives).start()
 
     def _work(self) -> None:
         try:
@@ -118,9 +121,9 @@ def _let_go(error: BaseException | None) -> None:
 
 
 @contextmanager
-def running(run: Callable[[Cancel], T]) -> Iterator[Task[T]]:
+def running(run: Callable[[Cancel], T], *, outlives: bool = False) -> Iterator[Task[T]]:
     """A task that is stopped when the block ends before it."""
-    task = Task(run)
+    task = Task(run, outlives=outlives)
     try:
         yield task
     finally:

@@ -19,7 +19,7 @@ MAX_LINES = 2000
 KEPT = 7 * 24 * 3600.0
 """Seconds that a saved output is kept for."""
 _SAVED = re.compile(r"vera-ccc-(?:[0-9a-f]{16}\.txt|[a-z0-9_]{8}(?:\.txt)?)")
-"""What is saved here, and by `pipes.py`."""
+"""What is saved here, and was by earlier versions."""
 
 # Terminal control sequences: CSI, OSC and the other string kinds (ended by BEL or ST), then the
 # two- and three-byte escapes. None reaches over a line's end, or it would hide what follows: a

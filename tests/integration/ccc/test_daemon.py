@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +15,7 @@ import psutil
 import pytest
 
 from core_helpers import alive, until
-from helpers import POSIX, run_git, stop_daemon, write_file, write_global_settings
+from helpers import POSIX, ROOT, run_git, stop_daemon, write_file, write_global_settings
 from vera_ccc_tools.ccc import daemon, project
 from vera_ccc_tools.ccc.client import Ccc, Query
 from vera_ccc_tools.errors import Failure, Front
@@ -88,15 +91,50 @@ def test_a_deadline_of_a_second_without_a_daemon_leaves_one_that_comes_up(
     text = status.text(session, Call(root))
     assert time.monotonic() - started < 2.5
     assert "ccc's daemon was not running, and is starting now" in text
-    assert clients(user) == []
+    until(lambda: daemons(user))
     (born,) = daemons(user)
-    while not daemon.is_up(user):  # whoever asks again meanwhile starts no second one
+    while not daemon.is_up(user):  # asking again meanwhile starts no second one
         assert "is starting now" in status.text(session, Call(root)) or daemon.is_up(user)
         assert time.monotonic() - started < 60
     assert daemon.process_id(user) == born
     assert not (Path(user["COCOINDEX_CODE_DIR"]) / "daemon.sock").exists()
     assert located(user, VERA_CCC_TIMEOUT_STATUS="30").loaded_projects() is not None
     assert daemons(user) == [born]
+    until(lambda: clients(user) == [])
+
+
+def test_a_command_that_ends_before_the_daemon_is_up_leaves_one_that_the_next_command_finds(
+    user: dict[str, str], root: Path
+) -> None:
+    write_file(project.index_path(root), "x")
+    environ = {**os.environ, **user, "VERA_CCC_TIMEOUT_STATUS": "0.5"}
+    command = [sys.executable, "-m", "vera_ccc_tools", "status", "--cwd", str(root)]
+    first, second = (
+        subprocess.run(
+            command, cwd=ROOT, env=environ, capture_output=True, timeout=60, check=False
+        ).stdout.decode()
+        for _ in range(2)
+    )
+    assert "is starting now" in first
+    assert "is starting now" not in second
+    assert daemons(user) == [daemon.process_id(user)]
+    assert daemon.is_up(user)
+
+
+def test_a_daemon_whose_socket_is_gone_is_replaced_as_soon_as_ccc_does_it(
+    user: dict[str, str], root: Path
+) -> None:
+    located(user).index(root)
+    old = daemon.process_id(user)
+    assert old is not None
+    try:
+        daemon._socket_path(user).unlink()
+        started = time.monotonic()
+        assert [hit.file_path for hit in located(user).search(root, Query("almond", 5))] == ["a.py"]
+        assert time.monotonic() - started < 30  # ccc by itself takes 4 s on an idle machine
+        assert daemon.process_id(user) != old
+    finally:  # nothing reaches it any more
+        psutil.Process(old).kill()
 
 
 def test_calls_at_once_on_a_cold_machine_leave_one_daemon(user: dict[str, str], root: Path) -> None:

@@ -6,7 +6,6 @@ import os
 import socket
 import tempfile
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -92,84 +91,57 @@ def test_the_last_words_are_the_last_line_of_the_log(
     assert daemon.last_words(environ) == words
 
 
+@needs_sockets
 @pytest.mark.parametrize("changed", ["settings", "ccc"])
-def test_a_daemon_from_before_a_change_is_not_current_until_a_client_has_spoken_to_it(
-    environ: dict[str, str], tmp_path: Path, changed: str
+def test_a_daemon_from_before_a_change_is_not_ready(
+    user: dict[str, str], tmp_path: Path, changed: str
 ) -> None:
     ccc = write_file(tmp_path / "bin" / "ccc", "")
-    settings = write_file(directory(environ) / "global_settings.yml", "")
-    assert daemon.is_current(environ, ccc)  # there is none that could be older
-    pid_file = write_file(directory(environ) / "daemon.pid", "1")
+    settings = write_file(directory(user) / "global_settings.yml", "")
+    pid_file = write_file(directory(user) / "daemon.pid", "1")
     for path, seconds in ((ccc, 1000), (settings, 1000), (pid_file, 2000)):
         os.utime(path, (seconds, seconds))
-    assert daemon.is_current(environ, ccc)
-    os.utime({"settings": settings, "ccc": ccc}[changed], (3000, 3000))
-    assert not daemon.is_current(environ, ccc)
-    daemon.was_asked(environ, ccc)
-    assert daemon.is_current(environ, ccc)
-    os.utime({"settings": settings, "ccc": ccc}[changed], (4000, 4000))
-    assert not daemon.is_current(environ, ccc)
-
-
-@pytest.mark.parametrize(
-    ("line", "is_one"),
-    [
-        ("/v/bin/python /v/bin/ccc search --json -- x", True),
-        ("/v/bin/ccc daemon status", False),
-        ("C:\\\\v\\\\ccc.exe index", True),
-        ("/v/bin/ccc mcp", False),
-        ("python -m vera_ccc_tools call ccc_search", False),
-        ("rg accc search", False),
-    ],
-)
-def test_a_client_that_may_start_a_daemon_is_known_by_its_command(line: str, is_one: bool) -> None:  # noqa: FBT001
-    assert daemon._is_client(line.split()) is is_one
+    assert not daemon.is_ready(user, ccc)
+    with listening(directory(user) / "daemon.sock"):
+        assert daemon.is_ready(user, ccc)
+        os.utime({"settings": settings, "ccc": ccc}[changed], (3000, 3000))
+        assert not daemon.is_ready(user, ccc)
 
 
 def test_only_one_at_a_time_starts_a_daemon(environ: dict[str, str]) -> None:
     inside, most = [0], [0]
     lock = threading.Lock()
 
-    def start(_number: int) -> bool:
-        with daemon.starting(environ, None, Cancel()) as mine:
+    def start(_number: int) -> None:
+        with daemon.starting(environ, Cancel()):
             with lock:
                 inside[0] += 1
                 most[0] = max(most[0], inside[0])
             with lock:
                 inside[0] -= 1
-            return mine
 
     with ThreadPoolExecutor(8) as pool:
-        assert all(pool.map(start, range(16)))
+        list(pool.map(start, range(16)))
     assert most == [1]
 
 
-def test_whoever_waits_for_another_s_start_does_so_until_the_deadline_or_a_cancel(
-    environ: dict[str, str],
-) -> None:
+def test_a_wait_for_another_s_start_ends_with_a_cancel(environ: dict[str, str]) -> None:
     cancel = Cancel()
-    started = time.monotonic()
 
-    def wait(until_: float | None, button: Cancel) -> bool:
-        with daemon.starting(environ, until_, button) as mine:
-            return mine
+    def wait() -> None:
+        with daemon.starting(environ, cancel):
+            pytest.fail("two at a time")
 
-    with daemon.starting(environ, None, Cancel()) as mine, ThreadPoolExecutor(2) as pool:
-        assert mine
-        assert not pool.submit(wait, time.monotonic() + 0.3, Cancel()).result(timeout=5)
-        assert not pool.submit(wait, time.monotonic() - 1, Cancel()).result(timeout=5)
-        waiting = pool.submit(wait, None, cancel)
+    with daemon.starting(environ, Cancel()), ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(wait)
         until(waiting.running)
         cancel.press()
         failure = waiting.exception(timeout=5)
     assert isinstance(failure, Cancelled)
-    assert time.monotonic() - started < 3
-    with daemon.starting(environ, time.monotonic() + 1, Cancel()) as again:
-        assert again
+    with daemon.starting(environ, Cancel()):
+        pass
 
 
 def test_a_directory_that_is_missing_is_left_to_ccc(tmp_path: Path) -> None:
-    environ = {"COCOINDEX_CODE_DIR": str(tmp_path / "missing")}
-    with daemon.starting(environ, None, Cancel()) as mine:
-        assert mine
-    assert not (tmp_path / "missing").exists()
+    with daemon.starting({"COCOINDEX_CODE_DIR": str(tmp_path / "missing")}, Cancel()):
+        assert not (tmp_path / "missing").exists()

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import textwrap
 import threading
 import time
@@ -21,6 +20,7 @@ from core_helpers import alive, pid_in, until
 from helpers import POSIX
 from process_helpers import SLEEPER, needs_sessions, python, starting
 from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.system import process
 from vera_ccc_tools.system.process import Command, run
 from vera_ccc_tools.system.tasks import Cancel, Cancelled
 
@@ -48,7 +48,6 @@ def test_both_streams_and_the_exit_code_come_back_as_bytes() -> None:
     assert (done.stdout.head, done.stderr.head) == (b"out\xff\r\n", b"err\0")
     assert done.stdout.whole
     assert done.stdout.tail == b""
-    assert not done.spared
 
 
 def test_standard_input_is_closed() -> None:
@@ -102,25 +101,37 @@ def test_a_deadline_that_is_over_ends_the_child_at_once() -> None:
     assert run(python(SLEEPER), deadline=0.0).ended == "deadline"
 
 
-@pytest.mark.parametrize("own_session", [False, True])
-def test_a_deadline_ends_the_descendants_too(
-    tmp_path: Path,
-    own_session: bool,  # noqa: FBT001
-) -> None:
+def test_a_deadline_ends_the_descendants_too(tmp_path: Path) -> None:
     path = tmp_path / "pid"
-    code = starting(path, own_session=own_session, then="threading.Event().wait(600)")
+    code = starting(path, own_session=False, then="threading.Event().wait(600)")
     assert run(python(code), deadline=1.0).ended == "deadline"
     until(lambda: not alive(pid_in(path)), 1.0)
 
 
-def test_a_spared_descendant_lives_on_and_is_told_of(tmp_path: Path, doomed: list[int]) -> None:
+def test_a_spared_descendant_lives_on(tmp_path: Path, doomed: list[int]) -> None:
+    """By its word on Windows, by its session elsewhere: ccc's daemon has both."""
     path = tmp_path / "pid"
     code = starting(path, own_session=True, name="spare me", then="threading.Event().wait(600)")
-    done = run(python(code), deadline=1.0, spare=lambda line: "spare me" in line)
+    assert run(python(code, spared="spare me"), deadline=1.0).ended == "deadline"
     doomed.append(pid_in(path))
-    assert done.ended == "deadline"
-    assert done.spared
     assert alive(doomed[0])
+
+
+@pytest.mark.parametrize(("name", "lives"), [("spare me", True), ("other", False)])
+def test_the_tree_below_a_process_is_walked_where_there_are_no_groups(
+    tmp_path: Path, doomed: list[int], name: str, *, lives: bool
+) -> None:
+    path = tmp_path / "pid"
+    code = starting(path, own_session=True, name=name, then="threading.Event().wait(600)")
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)]) as child:
+        pid = pid_in(path)
+        process._end_tree(child.pid, "spare me")
+        child.wait(10)
+    if lives:
+        doomed.append(pid)
+        assert alive(pid)
+    else:
+        until(lambda: not alive(pid), 1.0)
 
 
 @needs_sessions
@@ -182,15 +193,12 @@ FLOOD = """
     from vera_ccc_tools.system import pipes as streams, process
     child = "import os\\nfor _ in range(200): os.write(%d, b'x' * (1 << 20))\\nos.write(%d, b'end')"
     argv = (sys.executable, "-c", child.replace("%d", sys.argv[1]))
-    command = process.Command(argv, Path("/"), dict(os.environ), keep_rest=True)
+    command = process.Command(argv, Path("/"), dict(os.environ))
     done = process.run(command, deadline=60)
     told = done.stdout if sys.argv[1] == "1" else done.stderr
     assert told.total == 200 * (1 << 20) + 3, told.total
     assert len(told.head) == streams.HEAD_LIMIT
     assert told.tail.endswith(b"xend") and len(told.tail) == streams.TAIL_LIMIT
-    assert told.rest.stat().st_size == streams.REST_LIMIT
-    told.discard_rest()
-    assert not told.rest.exists()
     try:  # getrusage tells of the parent's memory too, from before this program was loaded
         lines = Path("/proc/self/status").read_text().splitlines()
         print(next(line.split()[1] for line in lines if line.startswith("VmHWM:")))
@@ -201,7 +209,7 @@ FLOOD = """
 
 @needs_sessions
 @pytest.mark.parametrize("descriptor", ["1", "2"])
-def test_200_mb_on_a_stream_cost_bounded_memory_and_a_bounded_file(descriptor: str) -> None:
+def test_200_mb_on_a_stream_cost_bounded_memory(descriptor: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(FLOOD), descriptor],
         capture_output=True,
@@ -213,36 +221,12 @@ def test_200_mb_on_a_stream_cost_bounded_memory_and_a_bounded_file(descriptor: s
     assert kilobytes < 100 * 1024
 
 
-def test_no_file_is_left_where_nobody_asked_for_the_rest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    command = Command((sys.executable, "-c", "print('x' * 99)"), tmp_path, dict(os.environ), 10)
-    done = run(command, deadline=20)
-    assert (done.stdout.head, done.stdout.whole, done.stdout.rest) == (b"x" * 10, False, None)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_rest_that_cannot_be_saved_costs_the_rest_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
-    done = run(python("print('x' * 99)", head_limit=10, keep_rest=True), deadline=20)
-    assert (done.returncode, done.stdout.rest, done.stdout.total >= 100) == (0, None, True)
-    assert done.stdout.tail.strip() == b"x" * 89
-
-
-def test_the_rest_follows_the_head_without_a_gap(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+def test_a_long_output_keeps_its_head_and_its_tail() -> None:
     code = "import os; os.write(1, bytes(range(256)) * 2000)"
-    out = run(python(code, head_limit=1000, keep_rest=True), deadline=20).stdout
-    assert out.rest is not None
-    assert out.head + out.rest.read_bytes() == bytes(range(256)) * 2000
-    out.discard_rest()
-    out.discard_rest()
-    assert list(tmp_path.iterdir()) == []
+    out = run(python(code, head_limit=1000), deadline=20).stdout
+    assert (out.total, out.whole) == (512_000, False)
+    assert out.head == (bytes(range(256)) * 4)[:1000]
+    assert out.tail == bytes(range(256)) * 256
 
 
 def test_what_cannot_be_run_is_named_with_the_reason(tmp_path: Path) -> None:
