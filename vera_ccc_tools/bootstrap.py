@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -56,10 +56,10 @@ def main(argv: Sequence[str]) -> int:
             return 0
         if argv[:1] == ["--here"]:
             return _run(argv[1:])
-        if argv[:1] == ["--check-here"]:
-            _check(argv[1] if len(argv) > 1 else "")
-            return _run(argv[1:])
-        return _find_and_run(argv)
+        python = interpreter(argv[0] if argv else "")
+        if python != sys.executable:
+            become([python, str(Path(__file__).resolve()), "--here", *argv])
+        return _run(argv)
     except Failure as failure:
         environments.say(str(failure))
     except KeyboardInterrupt:
@@ -103,18 +103,11 @@ def become(argv: Sequence[str]) -> None:
             sys.exit(child.wait())
 
 
-def _find_and_run(argv: Sequence[str]) -> int:
-    python = interpreter(argv[0] if argv else "")
-    if python == sys.executable:
-        return _run(argv)
-    how = "--check-here" if os.environ.get("VERA_CCC_PYTHON") else "--here"
-    become([python, str(Path(__file__).resolve()), how, *argv])
-    return 1
-
-
 def _run(argv: Sequence[str]) -> int:
     import runpy
 
+    if os.environ.get("VERA_CCC_PYTHON"):
+        _check(argv[0] if argv else "")
     sys.argv[1:] = argv
     invocation.started_by(str(Path(__file__).resolve()))
     runpy.run_module("vera_ccc_tools", run_name="__main__", alter_sys=True)
@@ -140,13 +133,8 @@ def interpreter(verb: str = "") -> str:
         directory,
         lambda builder: builder.environment(sys.executable, needed),
         "its Python environment",
-        lambda made: environments.is_whole(made) and not lacking(needed, [_packages(made)]),
     )
     return str(environments.python_of(directory))
-
-
-def _packages(directory: Path) -> str:
-    return str(environments.packages_of(directory))
 
 
 def _named(value: str) -> str:
@@ -165,7 +153,7 @@ def _named(value: str) -> str:
 
 
 def _check(verb: str) -> None:
-    """Say in one sentence what this interpreter lacks, which the user chose."""
+    """Say in one sentence what this interpreter lacks, which `interpreter` takes as it is."""
     if sys.version_info < MINIMUM:
         raise _too_old()
     missing = lacking(requirements(verb), sys.path)
@@ -220,7 +208,7 @@ def python_for_ccc() -> str:
         Failure: ``python_unfit`` when none is found.
     """
     tried: list[str] = []
-    for python in (sys.executable, *environments.find(_PYTHONS), *_pythons_of_uv()):
+    for python in (sys.executable, *environments.find(_PYTHONS)):
         if python not in tried and environments.passes(python, LOADS_EXTENSIONS):
             return python
         tried.append(python)
@@ -231,22 +219,6 @@ def python_for_ccc() -> str:
         "Install your system's own python3 (Debian, Ubuntu), Homebrew's (macOS) or python.org's "
         "(Windows); or install ccc and name it in VERA_CCC_EXECUTABLE.",
     )
-
-
-def _pythons_of_uv() -> Iterator[str]:
-    import subprocess
-
-    for uv in environments.find(["uv"]):
-        with suppress(OSError, subprocess.TimeoutExpired):
-            done = subprocess.run(
-                [uv, "python", "find", "--managed-python", ">=3.11"],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=20,
-                check=False,
-            )
-            if not done.returncode:
-                yield os.fsdecode(done.stdout).strip()
 
 
 # --- what is needed, and is it there? ------------------------------------------------------------
@@ -275,8 +247,8 @@ def lacking(needed: Iterable[str], path: Iterable[str]) -> list[str]:
     """Those of the requirements *needed* that no package in the directories *path* meets.
 
     Decided from the names of the installed packages' metadata directories: to import the packages,
-    or `importlib.metadata`, takes longer than everything else here. What is not understood, a
-    marker or a rare operator, counts as not met.
+    or `importlib.metadata`, takes longer than everything else here. Only a name with bounds
+    (``>=`` and ``<``) is understood; anything else counts as not met.
     """
     installed = _installed(path)
     return [requirement for requirement in needed if not _is_met(requirement, installed)]
@@ -288,9 +260,9 @@ def _installed(path: Iterable[str]) -> dict[str, str]:
     for entry in path:
         with suppress(OSError):
             for name in os.listdir(entry or "."):  # noqa: PTH208 - names are all that is needed
-                if name.endswith((".dist-info", ".egg-info")):
-                    package, _, version = name.rpartition(".")[0].partition("-")
-                    found.setdefault(_normal(package), version.partition("-")[0])
+                if name.endswith(".dist-info"):
+                    package, _, version = name[: -len(".dist-info")].partition("-")
+                    found.setdefault(_normal(package), version)
     return found
 
 
@@ -301,41 +273,19 @@ def _normal(name: str) -> str:
 def _is_met(requirement: str, installed: dict[str, str]) -> bool:
     import re
 
-    match = re.fullmatch(r"\s*([A-Za-z0-9][\w.-]*)\s*([^;\[]*)", requirement)
+    match = re.fullmatch(r"([\w.-]+)((?:,?(?:>=|<)[\d.]+)*)", requirement)
     version = installed.get(_normal(match.group(1))) if match else None
     if match is None or version is None:
         return False
-    clauses = match.group(2).split(",")
-    return all(_holds(version, clause.strip()) for clause in clauses)
-
-
-def _holds(version: str, clause: str) -> bool:
-    import re
-
-    match = re.fullmatch(r"(>=|<=|==|!=|<|>)\s*(\d+(?:\.\d+)*)", clause)
-    if not match:
-        return not clause
-    left, right = _release(version), _release(match.group(2))
-    return {
-        ">=": left >= right,
-        "<=": left <= right,
-        "==": left == right,
-        "!=": left != right,
-        "<": left < right,
-        ">": left > right,
-    }[match.group(1)]
+    bounds = re.findall(r"(>=|<)([\d.]+)", match.group(2))
+    return all((_release(version) >= _release(bound)) == (sign == ">=") for sign, bound in bounds)
 
 
 def _release(version: str) -> list[int]:
-    """The numbers of a version up to its first other part, without zeros at the end."""
-    numbers: list[int] = []
-    for part in version.split("."):
-        if not part.isdigit():
-            break
-        numbers.append(int(part))
-    while numbers and not numbers[-1]:
-        numbers.pop()
-    return numbers
+    """The numbers that a version begins with."""
+    import re
+
+    return [int(part) for part in re.split(r"[^\d.]", version)[0].split(".") if part]
 
 
 if __name__ == "__main__":

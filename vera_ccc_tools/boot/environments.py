@@ -1,8 +1,8 @@
 """Python environments in the user's cache directory, each made once and whole or not at all.
 
 For `bootstrap.py`, whose rules hold here too: the standard library only, and readable by Python
-3.8. This is the one module besides `process.py` that starts executables, since `process.py` needs
-what is installed here.
+3.8. This is the one module besides `process.py` that starts executables, since an old Python cannot
+read that one.
 """
 
 from __future__ import annotations
@@ -138,28 +138,22 @@ def _mark(directory: Path) -> Path:
     return directory / ".complete"
 
 
-def prepare(
-    directory: Path,
-    build: Callable[[Builder], None],
-    title: str,
-    whole: Callable[[Path], bool] = is_whole,
-) -> None:
+def prepare(directory: Path, build: Callable[[Builder], None], title: str) -> None:
     """Have *build* fill *directory*, once, whoever asks and however many at a time.
 
     A directory counts only when its mark has been written, which is last, so that one whose
-    making was killed is made again; *whole* may ask for more. The lock ends with the process that
-    holds it and the programs that it has started: no stale one is left, and no orphaned pip
-    writes into the next try.
+    making was killed is made again. The lock ends with the process that holds it and the programs
+    that it has started: no stale one is left, and no orphaned pip writes into the next try.
 
     Raises:
         Failure: it cannot be made; the log's end is in the message.
     """
-    if whole(directory):
+    if is_whole(directory):
         return
     try:
         directory.parent.mkdir(parents=True, exist_ok=True)
         with _locked(directory.with_name(f"{directory.name}.lock"), title) as lock:
-            if not whole(directory):
+            if not is_whole(directory):
                 say(f"making {title}, once, in {directory} …")
                 _make(directory, build, lock)
     except OSError as error:
@@ -199,36 +193,19 @@ class Builder:
         """Make a virtual environment of *python* with the requirements *needed*.
 
         Raises:
-            Failure: none of the ways to make one works, or pip fails.
+            Failure: ``no_venv`` when *python* cannot make one, ``cannot_prepare`` when pip fails.
         """
-        pip = self._bare_environment(python)
+        try:
+            self.run([python, "-m", "venv", str(self.directory)], "venv")
+        except Failure as failure:
+            raise Failure(
+                "no_venv",
+                f"{python} cannot make a virtual environment: {failure.message}",
+                "Install its modules venv and ensurepip (on Debian and Ubuntu the package "
+                "python3-venv), or name another Python in VERA_CCC_PYTHON.",
+            ) from failure
+        pip = [str(python_of(self.directory)), "-m", "pip", "--disable-pip-version-check"]
         self.run([*pip, "install", "--no-input", *needed], "pip")
-
-    def _bare_environment(self, python: str) -> Sequence[str]:
-        """Make an environment, in the first way that works; return the pip that fills it."""
-        target, inner = str(self.directory), str(python_of(self.directory))
-        own_pip = (inner, "-m", "pip", "--disable-pip-version-check")
-        # A pip that is there spares unpacking another one: 1.6 s instead of 4.
-        pip_here = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", inner)
-        ways: list[tuple[list[str], Sequence[str]]] = [
-            ([python, "-m", "venv", "--without-pip", target], pip_here)
-        ]
-        ways += [([python, "-m", "venv", target], own_pip)]
-        ways += [([tool, "--python", python, target], own_pip) for tool in find(["virtualenv"])]
-        ways += [
-            ([tool, "venv", "--clear", "--seed", "--python", python, target], own_pip)
-            for tool in find(["uv"])
-        ]
-        for way, pip in ways:
-            with suppress(Failure):
-                self.run(way, "venv")
-                self.run([*pip, "--version"], "pip")
-                return pip
-        raise Failure(
-            "no_venv",
-            f"{python} cannot make a virtual environment: {self._tail()}",
-            "Install its module venv (on Debian and Ubuntu the package python3-venv).",
-        )
 
     def run(self, argv: Sequence[str], what: str, environ: Mapping[str, str] | None = None) -> None:
         """Run *argv* to its end, with its input closed and its output in the log.
