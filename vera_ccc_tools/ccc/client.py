@@ -81,7 +81,7 @@ _DAEMON = "run-daemon"
 """The word in the command line of ccc's daemon, which outlives the client that started it."""
 _UNREACHED = "Failed to connect to daemon after starting it"
 """What a client says that found the socket of a dead daemon: it tries for 5 s only."""
-START_SECONDS = 60.0
+START_SECONDS = 45.0
 """How long the client that starts the daemon may take; it waits for 30 s itself."""
 
 MOST_AT_ONCE = 8
@@ -272,7 +272,7 @@ class Ccc:
                 raise deadline.missed(command, starting=True)
             done = task.result(cancel)
         if done is not None and done.ended != "exit":
-            raise deadline.missed(command, starting=True)
+            raise deadline.missed(command, starting=False)
         if done is not None and done.returncode != 0 and command != "doctor":
             raise self._failed(command, done)  # nor would it come up for the command itself
         return True

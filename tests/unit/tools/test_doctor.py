@@ -12,7 +12,7 @@ import pytest
 
 from core_helpers import FakeCcc, MakeExecutable, environment, fake_ccc, make_project
 from helpers import POSIX, write_file
-from vera_ccc_tools.ccc import daemon
+from vera_ccc_tools.ccc import client, daemon
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.tools import doctor, table
 from vera_ccc_tools.tools.session import Session
@@ -139,10 +139,11 @@ def test_a_hanging_command_costs_its_check_only(
 def test_a_daemon_that_does_not_answer_is_not_waited_for_twice(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doctor, "_PATIENCE", {"VERA_CCC_TIMEOUT_STATUS": "0.4"})
+    monkeypatch.setattr(doctor, "_PATIENCE", {"VERA_CCC_TIMEOUT_STATUS": "2"})
+    monkeypatch.setattr(client, "START_SECONDS", 0.4)
     session, fake = make(body=f"{VERSION}\nif argv[0] == 'daemon': time.sleep(600)")
     text, result = ask(session, make_project(tmp_path / "p"))
-    assert "First problem: daemon: `ccc daemon` did not answer within 0.4 s" in text.split("\n")[0]
+    assert "First problem: daemon: `ccc daemon` did not answer within 2 s" in text.split("\n")[0]
     assert "ccc daemon restart" in text
     assert "ccc doctor" not in names(result)
     assert ["doctor"] not in fake.argvs()
