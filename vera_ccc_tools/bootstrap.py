@@ -55,6 +55,8 @@ def main(argv: Sequence[str]) -> int:
             sys.stdout.write(f"{install_ccc()}\n")
             return 0
         if argv[:1] == ["--here"]:
+            if os.environ.get("VERA_CCC_PYTHON"):
+                _check(argv[1] if len(argv) > 1 else "")
             return _run(argv[1:])
         python = interpreter(argv[0] if argv else "")
         if python != sys.executable:
@@ -106,8 +108,6 @@ def become(argv: Sequence[str]) -> None:
 def _run(argv: Sequence[str]) -> int:
     import runpy
 
-    if os.environ.get("VERA_CCC_PYTHON"):
-        _check(argv[0] if argv else "")
     sys.argv[1:] = argv
     invocation.started_by(str(Path(__file__).resolve()))
     runpy.run_module("vera_ccc_tools", run_name="__main__", alter_sys=True)

@@ -109,7 +109,7 @@ def test_a_named_python_without_the_dependencies_is_told_what_it_lacks(
 ) -> None:
     monkeypatch.setenv("VERA_CCC_PYTHON", sys.executable)
     monkeypatch.setattr(sys, "path", [])
-    assert bootstrap.main(["worker"]) == 1
+    assert bootstrap.main(["--here", "worker"]) == 1
     said = capsys.readouterr().err
     assert "named by VERA_CCC_PYTHON, lacks" in said
     assert "psutil" in said
