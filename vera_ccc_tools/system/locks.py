@@ -1,0 +1,48 @@
+"""The locks between processes: waited for with a bound, and given up on a call's cancel."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from vera_ccc_tools.system.process import Cancel
+
+_POLL = 0.02
+
+
+@contextmanager
+def held(path: Path, seconds: float | None, cancel: Cancel | None = None) -> Iterator[bool]:
+    """Hold the lock file *path*, whose directory exists, for the block.
+
+    Gives False when others had it for *seconds* (None waits without a bound). Where no lock can
+    be had at all (a file system without locks, a directory that is read-only or full) the block
+    runs without one: its own writes fail by themselves if they have to.
+
+    Raises:
+        Failure: ``cancelled``.
+    """
+    from filelock import FileLock, Timeout  # only who writes pays for this import
+
+    cancel = cancel or Cancel()
+    until = math.inf if seconds is None else time.monotonic() + seconds
+    lock = FileLock(path, thread_local=False)
+    mine = False
+    while not mine:
+        cancel.check()
+        try:
+            lock.acquire(timeout=0)
+            mine = True
+        except Timeout:
+            if time.monotonic() >= until:
+                break
+            cancel.wait(_POLL)
+        except (OSError, NotImplementedError):  # filelock's word for a system without locks
+            mine = True
+    try:
+        yield mine
+    finally:
+        with suppress(OSError):
+            lock.release()
