@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from vera_ccc_tools.git.git import Git
-from vera_ccc_tools.sync.lock import held
 from vera_ccc_tools.sync.project import ProjectSync
 from vera_ccc_tools.sync.report import Report
 from vera_ccc_tools.system.tasks import Cancel
@@ -63,20 +64,25 @@ class Syncer:
         """
         cancel = cancel or Cancel()
         project = self._project(root)
-        with held(project.lock, cancel):
+        with _held(project.lock, cancel):
             report = project.sync(cancel, dry_run=dry_run)
             if tracked_ignored:
                 report = replace(report, tracked_ignored=project.tracked_ignored(cancel))
         return report
 
-    def tracked_ignored(self, root: Path, *, cancel: Cancel | None = None) -> tuple[str, ...]:
-        """Name the tracked files that ccc's own reading of ``.gitignore`` hides."""
-        cancel = cancel or Cancel()
-        project = self._project(root)
-        with held(project.lock, cancel):
-            return project.tracked_ignored(cancel)
-
     def _project(self, root: Path) -> ProjectSync:
         root = Path(os.path.realpath(root))
         with self._lock:
             return self._projects.setdefault(root, ProjectSync(root, self._git))
+
+
+@contextmanager
+def _held(lock: threading.Lock, cancel: Cancel) -> Iterator[None]:
+    """Hold a lock of this process; its holder is bounded by git's deadlines."""
+    while not lock.acquire(timeout=0.05):
+        cancel.check()
+    try:
+        cancel.check()
+        yield
+    finally:
+        lock.release()

@@ -259,6 +259,14 @@ class Git:
         files = dict.fromkeys(record.partition(b"\t")[2] for record in records)
         return Tracked(tuple(files), tuple(link.partition(b"\t")[2] for link in links))
 
+    def tracked_ignored(
+        self, repository: Repository, cancel: Cancel | None = None
+    ) -> tuple[bytes, ...]:
+        """Tracked files that ``.gitignore`` files ignore, relative to the directory asked in."""
+        options = ("--cached", "--ignored", "--exclude-per-directory=.gitignore", "-z")
+        answer = self.ask(repository.directory, "ls-files", *options, cancel=cancel)
+        return tuple(dict.fromkeys(answer.split(b"\0")[:-1]))  # one in conflict is there thrice
+
     def rules(
         self, top: Path, paths: Iterable[bytes], cancel: Cancel | None = None
     ) -> dict[bytes, Rule]:

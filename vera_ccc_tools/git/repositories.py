@@ -181,6 +181,12 @@ class Surveyor:
             part.submodules = tuple(part.at + link + b"/" for link in tracked.gitlinks)
         return part.tracked
 
+    def tracked_ignored(self, survey: Survey, cancel: Cancel | None) -> Iterator[str]:
+        """Tracked files that ``.gitignore`` files ignore, relative to the project's root."""
+        for part in survey.parts:
+            for path in self._git.tracked_ignored(part.repository, cancel):
+                yield os.fsdecode(part.at + path)
+
     def _nested(self, part: Part) -> Iterator[bytes]:
         cut = len(part.repository.prefix)
         untracked = (path[cut:] for path in part.status.untracked if path.endswith(b"/"))
@@ -211,14 +217,6 @@ def collect(survey: Survey, surveyor: Surveyor, cancel: Cancel | None) -> Ignore
         part.tracked = None  # 100,000 names are not kept for a comparison that a hash can do
     opaque = tuple(os.fsdecode(place[:-1]) for place in survey.failures)
     return Ignored(tuple(directories), tuple(files), tuple(kept), opaque)
-
-
-def tracked_files(survey: Survey, surveyor: Surveyor, cancel: Cancel | None) -> Iterator[str]:
-    """Every tracked file of every repository, relative to the project's root."""
-    for part in survey.parts:
-        for path in surveyor.complete(part, cancel).files:
-            yield os.fsdecode(part.at + path)
-        part.tracked = None
 
 
 def _kind(marker: Path) -> Identity | int | None:

@@ -4,17 +4,19 @@ An ignored directory ``P`` becomes ``**/P/**`` and an ignored file ``F`` becomes
 as that matches nothing that git keeps; else, and wherever there are many, ``P/**`` and ``F``,
 anchored at the project's root. A directory is never excluded bare: ccc would not walk it, and a
 user's ``!`` pattern for something in it would be lost.
+
+In this module the path of a directory ends in ``/``.
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from vera_ccc_tools.git.repositories import Ignored
-from vera_ccc_tools.sync.globs import Exclusions, GlobSet, at_root, escape, is_plain
+from vera_ccc_tools.sync.globs import Excludes, Includes, at_root, escape, is_plain
 from vera_ccc_tools.sync.settings import DEFAULT_EXCLUDES
 
 ANYWHERE_LIMIT = 500
@@ -24,14 +26,10 @@ FOLDED_DIRECTORIES_LIMIT = 100
 CLASSES_LIMIT = 200
 """Escaped entries up to which the portable escape is used; 20,000 of it do not compile."""
 
-PORTABLE_LIMIT = 5000
-"""Escaped entries that are written at most where only the portable escape exists."""
-
 NOT_UTF8 = "the name is not UTF-8, which no pattern can express"
 NEVER_INCLUDED = "no include pattern matches it"
 EXCLUDED = "the other patterns of the settings exclude it"
 INSIDE = "another entry covers it"
-TOO_MANY = "ccc cannot build so many patterns for names with special characters"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +37,12 @@ class Plan:
     """The entries to have, and what got none.
 
     Attributes:
-        entries: Patterns, in the order in which they are written.
-        left_out: Ignored paths without an entry of their own, and why; a directory ends in ``/``.
+        entries: Patterns, in the order in which they are written, each with an ignored path that
+            it stands for.
+        left_out: Ignored paths without an entry of their own, and why.
     """
 
-    entries: tuple[str, ...]
+    entries: dict[str, str]
     left_out: tuple[tuple[str, str], ...]
 
 
@@ -65,292 +64,162 @@ class Rules:
 
 def plan(ignored: Ignored, rules: Rules) -> Plan:
     """Choose the entries for *ignored*."""
-    sieve = _Sieve(rules)
-    directories = sorted(sieve.directories(ignored.directories))
-    files = sorted(sieve.files(ignored.files))
-    if "" in directories:
-        entries: Iterable[str] = ("**",)
-    elif len(directories) + len(files) <= ANYWHERE_LIMIT:
-        entries = _Anywhere(ignored, directories, files).entries()
-    else:
-        entries = _Folder(ignored, directories, files).entries()
     mine = set(rules.excludes)
-    chosen, too_many = _bounded(entry for entry in dict.fromkeys(entries) if entry not in mine)
-    return Plan(tuple(chosen), (*sieve.left_out, *too_many))
+    if "" in ignored.directories:
+        return Plan({"**": ""} if "**" not in mine else {}, ())
+    needed, left_out = _needed(ignored, rules)
+    entries = (_few if len(needed) <= ANYWHERE_LIMIT else _many)(needed, _Kept.of(ignored))
+    return Plan({one: path for one, path in entries if one not in mine}, tuple(left_out))
 
 
-class _Sieve:
-    """Drops the paths that need no entry, and remembers why."""
-
-    def __init__(self, rules: Rules) -> None:
-        self.left_out: list[tuple[str, str]] = []
-        self._rules = rules
-        self._excluded = Exclusions(rules.excludes)
-        self._included = GlobSet.of(rules.includes or ())
-        self._kept: set[str] = set()
-
-    def directories(self, paths: Iterable[str]) -> Iterator[str]:
-        for path in sorted(paths):
-            reason = self._why_no_directory(path)
-            if reason:
-                self.left_out.append((path + "/", reason))
-            else:
-                self._kept.add(path)
-                yield path
-
-    def files(self, paths: Iterable[str]) -> Iterator[str]:
-        for path in paths:
-            reason = self._why_no_file(path)
-            if reason:
-                self.left_out.append((path, reason))
-            else:
-                yield path
-
-    def _why_no_directory(self, path: str) -> str:
-        if any(above in self._kept for above in _above(path)):
-            return INSIDE
-        if self._excluded.covers_directory(path):
-            return EXCLUDED
-        return "" if _is_utf8(path) else NOT_UTF8
-
-    def _why_no_file(self, path: str) -> str:
-        if self._kept and any(above in self._kept for above in _above(path)):
-            return INSIDE
-        if not self._may_be_included(path):
-            return NEVER_INCLUDED
-        if self._excluded.covers_file(path):
-            return EXCLUDED
-        return "" if _is_utf8(path) else NOT_UTF8
-
-    def _may_be_included(self, path: str) -> bool:
-        if self._rules.includes is None or self._included.unsure:
-            return True
-        return self._included.matches(path) or self._rules.is_link(path)
-
-
-class _Anywhere:
-    """Few entries: each matches at any depth where that hides nothing that git keeps."""
-
-    def __init__(self, ignored: Ignored, directories: list[str], files: list[str]) -> None:
-        self._directories = directories
-        self._files = files
-        self._kept = _Kept.of(ignored)
-        self._namesakes = self._kept.files_named({_name(path) for path in files})
-        # A file's entry would prune an ignored directory of that name, and with it a user's `!`.
-        self._ignored = _by_name(path for path in ignored.directories if path)
-        self._chosen_directories: set[str] = set()
-        self._chosen_files: set[str] = set()
-
-    def entries(self) -> Iterator[str]:
-        for path in sorted(self._directories, key=_depth):
-            if not self._inside_directory(path + "/"):
-                yield self._directory(path)
-        for path in sorted(self._files, key=_depth):
-            if not self._inside_directory(path) and not self._inside_file(path):
-                yield self._file(path)
-
-    def _directory(self, path: str) -> str:
-        anchored, anywhere = at_root(f"{escape(path)}/**"), f"**/{escape(path)}/**"
-        if anywhere in DEFAULT_EXCLUDES or _ends_with(self._kept.named(path), path):
-            return anchored
-        self._chosen_directories.add(path)
-        return anywhere
-
-    def _file(self, path: str) -> str:
-        anywhere = f"**/{escape(path)}"
-        clashes = (
-            self._kept.named(path),
-            self._ignored.get(_name(path), ()),
-            self._namesakes.get(_name(path), ()),
-        )
-        if anywhere in DEFAULT_EXCLUDES or any(_ends_with(paths, path) for paths in clashes):
-            return at_root(escape(path))
-        self._chosen_files.add(path)
-        return anywhere
-
-    def _inside_directory(self, path: str) -> bool:
-        """Whether a chosen directory's names stand one after another among *path*'s."""
-        if not self._chosen_directories:
-            return False
-        names = path.split("/")[:-1]
-        return any(
-            "/".join(names[low:high]) in self._chosen_directories
-            for low in range(len(names))
-            for high in range(low + 1, len(names) + 1)
-        )
-
-    def _inside_file(self, path: str) -> bool:
-        names = path.split("/")
-        return any("/".join(names[low:]) in self._chosen_files for low in range(1, len(names)))
-
-
-class _Folder:
-    """Many entries: all anchored, and one for many where a name or a suffix tells them apart."""
-
-    def __init__(self, ignored: Ignored, directories: list[str], files: list[str]) -> None:
-        self._kept = _Kept.of(ignored)
-        self._directories = directories
-        self._files = files
-        self._folded: list[str] = []
-        # A file's entry would prune an ignored directory of that name, and with it a user's `!`.
-        self._taken = self._kept.names | {_name(path) for path in ignored.directories}
-
-    def entries(self) -> Iterator[str]:
-        names = self._directory_names()
-        directories = [path for path in self._directories if _name(path) not in names]
-        files = [path for path in self._files if names.isdisjoint(path.split("/")[:-1])]
-        self._folded += [f"**/{escape(name)}/**" for name in sorted(names)]
-        files = self._fold(files, self._suffix_of(files), "**/*")
-        files = self._fold(files, self._full_name_of(files), "**/")
-        directories, files = self._fold_parents(directories, files)
-        yield from self._folded
-        yield from _anchored(directories, files)
-
-    def _directory_names(self) -> set[str]:
-        """Names that many ignored directories have, and no directory that git keeps."""
-        counts = Counter(_name(path) for path in self._directories)
-        shared = [
-            name
-            for name, count in counts.most_common()
-            if count > 1 and not self._kept.directories.get(name)
-        ]
-        return set(shared[:FOLDED_DIRECTORIES_LIMIT])
-
-    def _suffix_of(self, files: Sequence[str]) -> dict[str, str]:
-        """For each file the shortest end of its name that nothing kept has."""
-        wanted = {suffix for path in files for suffix in _suffixes(_name(path))}
-        for name in self._taken:
-            wanted.difference_update(_suffixes(name))
-        found = {}
-        for path in files:
-            best = next((suffix for suffix in _suffixes(_name(path)) if suffix in wanted), None)
-            if best is not None:
-                found[path] = best
-        return found
-
-    def _full_name_of(self, files: Sequence[str]) -> dict[str, str]:
-        return {path: _name(path) for path in files if _name(path) not in self._taken}
-
-    def _fold(self, files: list[str], by: dict[str, str], stem: str) -> list[str]:
-        """Make one entry of each end that two files share; return the files that are left."""
-        counts = Counter(by.values())
-        made = {
-            end
-            for end, count in counts.items()
-            if count > 1 and f"{stem}{escape(end)}" not in DEFAULT_EXCLUDES
-        }
-        self._folded += [f"{stem}{escape(end)}" for end in sorted(made)]
-        return [path for path in files if by.get(path) not in made]
-
-    def _fold_parents(
-        self, directories: list[str], files: list[str]
-    ) -> tuple[list[str], list[str]]:
-        """Put a directory in the place of its content where git keeps nothing in it."""
-        tops = {path: self._top_without_kept(path) for path in (*directories, *files)}
-        counts = Counter(top for top in tops.values() if top)
-        made = {top for top, count in counts.items() if count > 1}
-        rest = [path for path in directories if tops[path] not in made]
-        return sorted([*rest, *made]), [path for path in files if tops[path] not in made]
-
-    def _top_without_kept(self, path: str) -> str:
-        return next(
-            (above for above in _above(path) if above not in self._kept.all_directories), ""
-        )
+def _needed(ignored: Ignored, rules: Rules) -> tuple[list[str], list[tuple[str, str]]]:
+    """The paths that need an entry, directories first, and the others with the reason."""
+    includes, excludes = Includes(rules.includes), Excludes(rules.excludes)
+    needed: dict[str, None] = {}
+    left_out = []
+    for path in (*sorted(f"{one}/" for one in ignored.directories), *sorted(ignored.files)):
+        is_file = path[-1] != "/"
+        if any(above in needed for above in _above(path)):
+            left_out.append((path, INSIDE))
+        elif is_file and not includes.may_include(path) and not rules.is_link(path):
+            left_out.append((path, NEVER_INCLUDED))
+        elif excludes.cover(path):
+            left_out.append((path, EXCLUDED))
+        elif not _is_utf8(path):
+            left_out.append((path, NOT_UTF8))
+        else:
+            needed[path] = None
+    return list(needed), left_out
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What git keeps, arranged for questions by name.
+    """What no entry may hide.
 
     Attributes:
-        paths: Files.
-        directories: Every directory with a kept file below it, by its name.
-        all_directories: The same, by path.
-        names: Every name of a kept file or of a directory above one.
+        files: Files that git keeps.
+        directories: Every directory with such a file below it.
+        ignored: Ignored directories. The entry of a file of that name would prune them, and with
+            them what a user's ``!`` pattern takes back.
     """
 
-    paths: tuple[str, ...]
-    directories: dict[str, list[str]]
-    all_directories: set[str]
-    names: set[str]
+    files: tuple[str, ...]
+    directories: set[str]
+    ignored: tuple[str, ...]
 
     @classmethod
     def of(cls, ignored: Ignored) -> _Kept:
         above: set[str] = set()
-        for path in ignored.kept:
-            parent = path[: max(path.rfind("/"), 0)]
-            while parent and parent not in above:
-                above.add(parent)
-                parent = parent[: max(parent.rfind("/"), 0)]
-        for opaque in ignored.opaque:
-            above.update((opaque, *_above(opaque)))
-        directories = _by_name(above)
-        names = {_name(path) for path in ignored.kept}
-        names.update(directories)
-        return cls(ignored.kept, directories, above, names)
-
-    def named(self, path: str) -> Sequence[str]:
-        """The directories that have the name of *path*."""
-        return self.directories.get(_name(path), ())
-
-    def files_named(self, names: Collection[str]) -> dict[str, list[str]]:
-        return _by_name(path for path in self.paths if _name(path) in names)
+        for path in (*ignored.kept, *(f"{one}/" for one in ignored.opaque)):
+            end = path.rfind("/") + 1
+            while end and path[:end] not in above:
+                above.add(path[:end])
+                end = path.rfind("/", 0, end - 1) + 1
+        return cls(ignored.kept, above, tuple(f"{one}/" for one in ignored.directories))
 
 
-def _anchored(directories: Sequence[str], files: Sequence[str]) -> Iterator[str]:
-    special = sum(not is_plain(path) for path in (*directories, *files))
-    backslash = special > CLASSES_LIMIT and os.name == "posix"
-    for path in directories:
-        yield at_root(f"{escape(path, backslash=backslash)}/**")
-    for path in files:
-        yield at_root(escape(path, backslash=backslash))
-
-
-def _bounded(entries: Iterable[str]) -> tuple[list[str], list[tuple[str, str]]]:
-    """Leave out what would make ccc refuse all patterns at once."""
-    chosen, left_out, classes = [], [], 0
-    for entry in entries:
-        has_class = "[" in entry.replace("\\[", "")
-        classes += has_class
-        if has_class and classes > PORTABLE_LIMIT:
-            left_out.append((entry, TOO_MANY))
+def _few(needed: list[str], kept: _Kept) -> Iterator[tuple[str, str]]:
+    """Few entries: each matches at any depth where that hides nothing that git keeps."""
+    names = {_name(path) for path in needed}
+    directories = _by_name(kept.directories, names)
+    others = _by_name((*kept.files, *kept.ignored), names)
+    inside: list[str] = []  # what chosen entries match at any depth
+    same: tuple[str, ...] = ()
+    for path in sorted(needed, key=lambda path: (path[-1] != "/", path.count("/"), path)):
+        place = f"/{path}"
+        if place.endswith(same) or any(one in place for one in inside):
+            continue
+        is_file, name = path[-1] != "/", _name(path)
+        namesakes = [*directories[name], *(others[name] if is_file else ())]
+        end = f"{place}/" if is_file else place
+        if any(f"/{one.rstrip('/')}/".endswith(end) for one in namesakes) or (
+            f"**{place}" in DEFAULT_EXCLUDES
+        ):
+            yield at_root(_pattern(path)), path
+            continue
+        if is_file:
+            same += (place,)
         else:
-            chosen.append(entry)
-    return chosen, left_out
+            inside.append(place)
+        yield f"**/{_pattern(path)}", path
 
 
-def _suffixes(name: str) -> list[str]:
-    """The ends of a name that begin at a ``.``, ``_`` or ``-``, the shortest first."""
-    starts = [at for at, char in enumerate(name) if char in "._-"]
-    return [name[at:] for at in reversed(starts)]
+def _many(needed: list[str], kept: _Kept) -> Iterator[tuple[str, str]]:
+    """Many entries: all anchored, and one for many where a name or a suffix tells them apart."""
+    kept_names = {_name(path) for path in kept.directories}
+    counts = Counter(_name(path) for path in needed if path[-1] == "/")
+    shared = [one for one, count in counts.most_common() if count > 1 and one not in kept_names]
+    folded = frozenset(shared[:FOLDED_DIRECTORIES_LIMIT])
+    groups, rest = _groups(
+        needed, lambda path: next((one for one in path.split("/")[:-1] if one in folded), "")
+    )
+    yield from ((f"**/{escape(name)}/**", path) for name, path in groups.items())
+
+    taken = kept_names | {_name(path) for path in (*kept.files, *kept.ignored)}
+    ends = {end for name in taken for end in _ends(name)}
+    groups, rest = _groups(
+        rest, lambda path: next((end for end in _ends(path) if end not in ends), "")
+    )
+    yield from ((f"**/*{escape(end)}", path) for end, path in groups.items())
+
+    taken.update(one.removeprefix("**/") for one in DEFAULT_EXCLUDES)
+    groups, rest = _groups(
+        rest, lambda path: "" if path[-1] == "/" or _name(path) in taken else _name(path)
+    )
+    yield from ((f"**/{escape(name)}", path) for name, path in groups.items())
+
+    groups, rest = _groups(
+        rest, lambda path: next((one for one in _above(path) if one not in kept.directories), "")
+    )
+    anchored = groups | {path: path for path in rest}
+    backslash = os.name == "posix" and sum(not is_plain(one) for one in anchored) > CLASSES_LIMIT
+    for path in sorted(anchored, key=lambda path: (path[-1] != "/", path)):
+        yield at_root(_pattern(path, backslash=backslash)), anchored[path]
 
 
-def _by_name(paths: Iterable[str]) -> dict[str, list[str]]:
-    named: dict[str, list[str]] = defaultdict(list)
+def _groups(paths: Iterable[str], key: Callable[[str], str]) -> tuple[dict[str, str], list[str]]:
+    """The keys that two paths share, in order, each with its first path; and the other paths."""
+    keys = {path: key(path) for path in paths}
+    counts = Counter(keys.values())
+    found: dict[str, str] = {}
+    rest = []
+    for path, one in keys.items():
+        if one and counts[one] > 1:
+            found.setdefault(one, path)
+        else:
+            rest.append(path)
+    return dict(sorted(found.items())), rest
+
+
+def _pattern(path: str, *, backslash: bool = False) -> str:
+    return escape(path, backslash=backslash) + ("**" if path[-1] == "/" else "")
+
+
+def _ends(path: str) -> Iterator[str]:
+    """The ends of a file's name that begin at a ``.``, ``_`` or ``-``, the shortest first."""
+    name = path[path.rfind("/") + 1 :]
+    return (name[at:] for at in range(len(name) - 1, -1, -1) if name[at] in "._-")
+
+
+def _by_name(paths: Iterable[str], names: Collection[str]) -> defaultdict[str, list[str]]:
+    named = defaultdict(list)
     for path in paths:
-        named[_name(path)].append(path)
-    return dict(named)
-
-
-def _ends_with(paths: Iterable[str], path: str) -> bool:
-    tail = "/" + path
-    return any(one == path or one.endswith(tail) for one in paths)
+        if (name := _name(path)) in names:
+            named[name].append(path)
+    return named
 
 
 def _above(path: str) -> Iterator[str]:
-    """Every directory above *path*, the topmost first."""
+    """Every directory above *path*, the topmost first, and *path* itself where it is one."""
     at = path.find("/")
     while at >= 0:
-        yield path[:at]
+        yield path[: at + 1]
         at = path.find("/", at + 1)
 
 
 def _name(path: str) -> str:
-    return path[path.rfind("/") + 1 :]
-
-
-def _depth(path: str) -> tuple[int, str]:
-    return path.count("/"), path
+    end = len(path) - (path[-1] == "/")
+    return path[path.rfind("/", 0, end) + 1 : end]
 
 
 def _is_utf8(path: str) -> bool:

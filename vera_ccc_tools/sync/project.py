@@ -12,19 +12,21 @@ from pathlib import Path
 from vera_ccc_tools.ccc.project import DIRECTORY, settings_path
 from vera_ccc_tools.errors import Do, Failure, Step, shorten
 from vera_ccc_tools.git.git import Git, GitMissing, NotAWorkTree
-from vera_ccc_tools.git.repositories import Survey, Surveyor, collect, tracked_files
+from vera_ccc_tools.git.repositories import Survey, Surveyor, collect
 from vera_ccc_tools.sync import settings as settings_text
 from vera_ccc_tools.sync import sidecar
-from vera_ccc_tools.sync.globs import Exclusions, GlobSet, escape
-from vera_ccc_tools.sync.lock import file_lock
+from vera_ccc_tools.sync.globs import Excludes, Includes, escape
 from vera_ccc_tools.sync.plan import Plan, Rules, plan
 from vera_ccc_tools.sync.report import Report
 from vera_ccc_tools.sync.settings import DEFAULT_EXCLUDES, Settings
-from vera_ccc_tools.sync.settings_edit import Change, Origin, edit, quote
-from vera_ccc_tools.sync.sidecar import Claim, Pending, State
+from vera_ccc_tools.sync.settings_edit import edit, quote
+from vera_ccc_tools.sync.sidecar import Claim
 from vera_ccc_tools.system.files import Identity, identity
+from vera_ccc_tools.system.locks import held
 from vera_ccc_tools.system.tasks import Cancel
 
+LOCK_DEADLINE = 30.0
+"""Seconds to wait for another process that syncs the same project."""
 _EVERYTHING = "git ignores this whole directory, so nothing in it is indexed."
 
 
@@ -48,17 +50,15 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Decision:
-    """What should stand where *before* stands, and whether the state file agrees already."""
+    """What should stand where *before* stands, in the settings and in the state file."""
 
-    before: bytes
-    after: bytes
-    state: State
-    claim: Claim
+    change: tuple[bytes, bytes]
+    claims: tuple[Claim, Claim]
     report: Report
 
     @property
     def settled(self) -> bool:
-        return self.before == self.after and self.state == State(self.claim)
+        return self.change[0] == self.change[1] and self.claims[0] == self.claims[1]
 
 
 class ProjectSync:
@@ -89,15 +89,14 @@ class ProjectSync:
             )
         decision = self._decide(asked, cancel)
         clock.lap("plan")
-        if not dry_run and (not decision.settled or sidecar.strays(self._settings)):
-            decision = self._write(asked, decision, cancel)
+        if not dry_run and not decision.settled:
+            asked, decision = self._write(asked, decision, cancel)
             clock.lap("write")
-        if decision.settled or not dry_run:
+        if decision.settled:
             self._remember(asked.survey, decision)
-        difference = _difference(decision) if dry_run else ""
         return replace(
             decision.report,
-            difference=difference,
+            difference=_difference(decision.change) if dry_run else "",
             elapsed_ms=clock.laps,
             survey=asked.survey,
         )
@@ -115,7 +114,7 @@ class ProjectSync:
         return _Asked(survey, tuple(told))
 
     def _untouched(self, failure: Failure, clock: _Clock) -> Report:
-        claimed = sidecar.load(self._sidecar).claim.entries
+        claimed = sidecar.load(self._sidecar).entries
         warning = f"{failure.message} The entries in settings.yml stay as they are."
         return Report(
             kept=len(claimed), warnings=(warning,), elapsed_ms=clock.laps, entries=claimed
@@ -130,102 +129,94 @@ class ProjectSync:
 
     def _decide(self, asked: _Asked, cancel: Cancel) -> _Decision:
         data = self._read()
-        state = sidecar.load(self._sidecar)
-        claim = state.settled(self._settings, data).claim
+        claim = sidecar.load(self._sidecar)
         settings = settings_text.read(settings_text.decode(data))
         ours = _our_items(settings, claim)
         chosen = self._plan(asked.survey, settings, ours, cancel)
-        everything = (_EVERYTHING,) if chosen.entries == ("**",) else ()
-        change = _change(ours, chosen.entries)
-        origin = claim.origin if ours else Origin(settings.was)
-        text, added = settings.text, change.add
-        if change.add or change.drop:
-            edited = edit(settings, change, origin)
-            text, origin = edited.text, edited.origin
-        kept = tuple(entry for index, entry in ours.items() if index not in change.drop)
-        after = text.encode()
+        edited = edit(settings, ours, tuple(chosen.entries), claim.origin)
+        gone = set(edited.removed)
+        kept = tuple(entry for entry in ours.values() if entry not in gone)
+        entries = kept + edited.added
+        after = edited.text.encode()
+        everything = (_EVERYTHING,) if "**" in chosen.entries else ()
         report = Report(
-            added=added,
-            removed=tuple(ours[index] for index in sorted(change.drop)),
+            added=edited.added,
+            removed=edited.removed,
             kept=len(kept),
             left_out=chosen.left_out,
             warnings=asked.warnings + everything,
             changed=after != data,
-            negated=_negated(settings, ours),
-            entries=kept + added,
+            negated=any(one.startswith("!") for one in _without(settings, ours)),
+            entries=entries,
+            sources=chosen.entries,
         )
-        claimed = Claim(kept + added, origin) if kept or added else Claim()
-        return _Decision(data, after, state, claimed, report)
+        claimed = Claim(entries, edited.origin) if entries else Claim()
+        return _Decision((data, after), (claim, claimed), report)
 
     def _plan(
         self, survey: Survey | None, settings: Settings, ours: dict[int, str], cancel: Cancel
     ) -> Plan:
         if survey is None or self._surveyor is None:
-            return Plan((), ())
+            return Plan({}, ())
         ignored = collect(survey, self._surveyor, cancel)
         user = _without(settings, ours)
         made = plan(ignored, Rules(user, settings.includes, self._is_link))
         unasked = tuple(escape(place) + "/" for place in ignored.opaque)
-        waiting = [
-            entry
-            for entry in ours.values()
-            if unasked and entry.removeprefix("**/").startswith(unasked)
-        ]
-        return Plan(tuple(dict.fromkeys([*made.entries, *waiting])), made.left_out)
+        for entry in ours.values() if unasked else ():
+            if entry.removeprefix("**/").startswith(unasked):
+                made.entries.setdefault(entry, "")
+        return made
 
-    def _write(self, asked: _Asked, decision: _Decision, cancel: Cancel) -> _Decision:
-        """Apply a decision; a state file that is new may be an ignored file itself."""
-        known = self._sidecar.exists()
-        done = self._apply(asked, decision, cancel)
-        if known or not self._sidecar.exists():
-            return done
+    def _write(
+        self, asked: _Asked, decision: _Decision, cancel: Cancel
+    ) -> tuple[_Asked, _Decision]:
+        """Apply a decision under the lock; what changed meanwhile is decided on anew."""
+        lock = self._root / DIRECTORY / sidecar.LOCK
+        with held(lock, LOCK_DEADLINE, cancel) as mine:
+            if not mine:
+                raise Failure(
+                    "sync_locked",
+                    f"Another process has held {shorten(str(lock))} for {LOCK_DEADLINE:g} s.",
+                    "Try again when it is done.",
+                )
+            claim = sidecar.load(self._sidecar)
+            if (self._read(), claim) != (decision.change[0], decision.claims[0]):
+                asked = self._ask_again(asked, cancel)
+                decision = self._decide(asked, cancel)
+            self._commit(decision)
+            report = replace(decision.report, written=decision.report.changed)
+            if not claim.entries and decision.claims[1].entries:
+                # The state file and the lock are new, and may be ignored files themselves.
+                asked = self._ask_again(asked, cancel)
+                decision = self._decide(asked, cancel)
+                self._commit(decision)
+                more = decision.report
+                report = replace(
+                    report, added=report.added + more.added, entries=more.entries,
+                    sources=more.sources, left_out=more.left_out,
+                )  # fmt: skip
+        done = (decision.change[1], decision.change[1]), (decision.claims[1], decision.claims[1])
+        return asked, _Decision(*done, report)
+
+    def _ask_again(self, asked: _Asked, cancel: Cancel) -> _Asked:
         again = self._ask(cancel)
-        if isinstance(again, Failure):
-            return done
-        decision = self._decide(again, cancel)
-        if decision.settled:
-            return done
-        last = self._apply(again, decision, cancel)
-        added = done.report.added + last.report.added
-        return replace(last, report=replace(last.report, added=added, kept=done.report.kept))
+        return asked if isinstance(again, Failure) else again
 
-    def _apply(self, asked: _Asked, decision: _Decision, cancel: Cancel) -> _Decision:
-        """Write under the lock, and decide anew there where the decision may be stale."""
-        with file_lock(self._root / DIRECTORY / sidecar.LOCK, cancel) as waited:
-            if waited:
-                again = self._ask(cancel)
-                asked = asked if isinstance(again, Failure) else again
-            try:
-                sidecar.recover(self._sidecar, self._settings, self._read())
-                state = sidecar.load(self._sidecar)
-                if waited or (state, self._read()) != (decision.state, decision.before):
-                    decision = self._decide(asked, cancel)
-                if decision.before == decision.after:
-                    if not decision.settled:
-                        sidecar.tell(self._sidecar, decision.claim)
-                    return decision
-            except OSError as error:
-                raise sidecar.cannot_write(self._settings, error) from error
-            state = State(decision.state.claim, Pending(decision.claim))
-            sidecar.commit(self._sidecar, self._settings, (decision.before, decision.after), state)
-        report = replace(decision.report, written=True)
-        return replace(decision, before=decision.after, report=report)
+    def _commit(self, decision: _Decision) -> None:
+        sidecar.commit(self._sidecar, self._settings, decision.change, decision.claims)
 
     def _remember(self, survey: Survey | None, decision: _Decision) -> None:
         report = decision.report
-        count = report.kept + len(report.added)
-        self._seen = _Seen(
-            survey,
-            decision.after,
-            identity(self._sidecar),
-            Report(
-                kept=count,
-                left_out=report.left_out,
-                negated=report.negated,
-                entries=report.entries,
-                warnings=tuple(one for one in report.warnings if one == _EVERYTHING),
-            ),
+        again = replace(
+            report,
+            added=(),
+            removed=(),
+            kept=len(report.entries),
+            changed=False,
+            written=False,
+            warnings=tuple(one for one in report.warnings if one == _EVERYTHING),
         )
+        self._seen = _Seen(survey, decision.change[1], identity(self._sidecar), again)
 
     def _read(self) -> bytes:
         try:
@@ -243,23 +234,22 @@ class ProjectSync:
         return os.path.islink(place)  # noqa: PTH114 - asked 20,000 times
 
     def tracked_ignored(self, cancel: Cancel) -> tuple[str, ...]:
-        """Name the tracked files that ccc would index if it did not read ``.gitignore``."""
-        from vera_ccc_tools.sync.hidden_by_ccc import hidden
+        """Name the tracked files that ccc would index if it did not read ``.gitignore``.
 
+        ccc asks these files before the patterns of its settings, so none can bring such a file
+        back. What they say is git's answer: ccc reads a few lines differently.
+        """
         asked = self._ask(cancel)
         if isinstance(asked, Failure) or asked.survey is None or self._surveyor is None:
             return ()
         settings = settings_text.read(settings_text.decode(self._read()))
-        ours = _our_items(settings, sidecar.load(self._sidecar).claim)
-        includes = GlobSet.of(settings.includes or ())
-        excluded = Exclusions(_without(settings, ours))
-        every = settings.includes is None or includes.unsure
-        wanted = (
+        ours = _our_items(settings, sidecar.load(self._sidecar))
+        includes, excludes = Includes(settings.includes), Excludes(_without(settings, ours))
+        return tuple(
             path
-            for path in tracked_files(asked.survey, self._surveyor, cancel)
-            if (every or includes.matches(path)) and not excluded.covers_file(path)
+            for path in self._surveyor.tracked_ignored(asked.survey, cancel)
+            if includes.may_include(path) and not excludes.cover(path)
         )
-        return hidden(self._root, wanted, cancel)
 
 
 def _our_items(settings: Settings, claim: Claim) -> dict[int, str]:
@@ -271,24 +261,11 @@ def _our_items(settings: Settings, claim: Claim) -> dict[int, str]:
     claimed = set(claim.entries).difference(DEFAULT_EXCLUDES)
     found: dict[str, int] = {}
     for index, item in enumerate(settings.items):
-        if item.kind != "scalar" or item.anchor is not None or item.value not in claimed:
+        if item.value not in claimed:
             continue
-        written = settings.text[item.start : item.end] == quote(item.value)
-        if written or item.value not in found:
+        if settings.source(item) == quote(item.value) or item.value not in found:
             found[item.value] = index
     return {index: value for value, index in sorted(found.items(), key=lambda pair: pair[1])}
-
-
-def _change(ours: dict[int, str], wanted: tuple[str, ...]) -> Change:
-    wanted_set = set(wanted)
-    drop = frozenset(index for index, entry in ours.items() if entry not in wanted_set)
-    present = set(ours.values())
-    add = tuple(entry for entry in wanted if entry not in present)
-    return Change(drop, add, last=not add and len(drop) == len(ours))
-
-
-def _negated(settings: Settings, ours: dict[int, str]) -> bool:
-    return any(one.startswith("!") for one in _without(settings, ours))
 
 
 def _without(settings: Settings, ours: dict[int, str]) -> tuple[str, ...]:
@@ -296,8 +273,8 @@ def _without(settings: Settings, ours: dict[int, str]) -> tuple[str, ...]:
     return tuple(one for index, one in enumerate(settings.excludes) if index not in ours)
 
 
-def _difference(decision: _Decision) -> str:
-    before, after = decision.before.decode(), decision.after.decode()
+def _difference(change: tuple[bytes, bytes]) -> str:
+    before, after = (text.decode() for text in change)
     if before == after:
         return ""
     name = f"{DIRECTORY}/settings.yml"

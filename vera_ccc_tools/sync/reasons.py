@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.git.git import Git, Rule
 from vera_ccc_tools.git.repositories import Part
-from vera_ccc_tools.sync.globs import at_root, escape
 from vera_ccc_tools.sync.report import Reason, Report
 from vera_ccc_tools.system.tasks import Cancel
 
 MOST_EXPLAINED = 5000
-"""Entries whose rules are looked for; a project with more is told their number."""
+"""Entries whose rules are looked for; of a project with more, their number is given."""
 
 
 def reasons(
@@ -23,94 +22,45 @@ def reasons(
 ) -> tuple[Reason, ...]:
     """Which rule each entry of *report* came from: one more question to each repository."""
     entries = report.entries[:MOST_EXPLAINED]
-    if report.survey is None or not entries:
-        return tuple(Reason(entry) for entry in entries)
-    behind = _paths_behind(set(entries), report.survey.parts)
-    git = Git.find(environ)
-    rules = {
-        part.at: _rules(
-            git, part, [one.asked for one in behind.values() if one.part is part], cancel
+    parts = {os.fsdecode(part.at): part for part in report.survey.parts} if report.survey else {}
+    asked: dict[str, dict[str, bytes]] = defaultdict(dict)  # by the place of the repository
+    for entry in entries:
+        path = report.sources.get(entry)
+        at = (
+            next((one for one in _places(path) if one in parts), None) if path is not None else None
         )
-        for part in report.survey.parts
-    }
-    return tuple(_reason(root, entry, behind.get(entry), rules) for entry in entries)
+        if path is not None and at is not None:
+            inside = parts[at].repository.prefix + os.fsencode(path[len(at) :])
+            asked[at][entry] = inside.rstrip(b"/")
+    found = {}
+    for at, paths in asked.items():
+        rules = _rules(Git.find(environ), parts[at], list(paths.values()), cancel)
+        for entry, one in paths.items():
+            if one in rules:
+                found[entry] = _reason(root, entry, report.sources[entry], parts[at], rules[one])
+    return tuple(
+        found.get(entry) or Reason(entry, report.sources.get(entry, "")) for entry in entries
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class _Ignored:
-    """An ignored path: as the project sees it, and as its repository is asked about it."""
-
-    part: Part
-    path: str
-    asked: bytes
-
-
-def _paths_behind(entries: set[str], parts: Collection[Part]) -> dict[str, _Ignored]:
-    """For each entry an ignored path that it stands for: its own, else one of many it covers."""
-    found: dict[str, _Ignored] = {}
-    for forms in (_own_forms, _shared_forms):
-        for ignored in _ignored(parts):
-            for form in forms(ignored.path):
-                if form in entries:
-                    found.setdefault(form, ignored)
-        if len(found) == len(entries):
-            break
-    return found
-
-
-def _ignored(parts: Collection[Part]) -> Iterator[_Ignored]:
-    for part in parts:
-        prefix = part.repository.prefix
-        for path in part.status.ignored:
-            # A directory above the asked one: all of that is ignored.
-            inside = b"" if path.endswith(b"/") and prefix.startswith(path) else path[len(prefix) :]
-            yield _Ignored(part, os.fsdecode(part.at + inside), path.rstrip(b"/"))
-
-
-def _own_forms(path: str) -> Iterator[str]:
-    """The entries that `plan` makes of one ignored path alone."""
-    if not path:
-        yield "**"
-        return
-    for written in _escaped(path.rstrip("/")):
-        rest = "/**" if path.endswith("/") else ""
-        yield f"**/{written}{rest}"
-        yield at_root(f"{written}{rest}")
-
-
-def _shared_forms(path: str) -> Iterator[str]:
-    """The entries that `plan` makes of many ignored paths, of which this may be one."""
+def _places(path: str) -> list[str]:
+    """Where the repository of *path* may begin, the innermost place first."""
     names = path.rstrip("/").split("/")
-    for written in _escaped(names[-1]):
-        yield f"**/{written}/**" if path.endswith("/") else f"**/{written}"
-    for at, char in enumerate(names[-1]):
-        if char in "._-":
-            yield from (f"**/*{written}" for written in _escaped(names[-1][at:]))
-    for high in range(1, len(names)):
-        yield from (at_root(f"{written}/**") for written in _escaped("/".join(names[:high])))
-
-
-def _escaped(name: str) -> tuple[str, str]:
-    return escape(name), escape(name, backslash=True)
+    return [
+        "".join(f"{name}/" for name in names[:count]) for count in range(len(names) - 1, -1, -1)
+    ]
 
 
 def _rules(git: Git, part: Part, paths: list[bytes], cancel: Cancel) -> dict[bytes, Rule]:
     try:
         return git.rules(part.repository.top, paths, cancel)
-    except Failure:  # a repository that changed meanwhile is no reason to tell nothing
+    except Failure:  # one repository that changed meanwhile leaves the others' reasons
         return {}
 
 
-def _reason(
-    root: Path, entry: str, ignored: _Ignored | None, rules: dict[bytes, dict[bytes, Rule]]
-) -> Reason:
-    if ignored is None:
-        return Reason(entry)
-    rule = rules[ignored.part.at].get(ignored.asked)
-    if rule is None:
-        return Reason(entry, ignored.path)
-    top = ignored.part.repository.top
+def _reason(root: Path, entry: str, path: str, part: Part, rule: Rule) -> Reason:
+    top = part.repository.top
     source = top / rule.source
     if source.is_relative_to(top):
         source = Path(os.path.relpath(source, root))
-    return Reason(entry, ignored.path, source.as_posix(), rule.line, rule.pattern)
+    return Reason(entry, path, source.as_posix(), rule.line, rule.pattern)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,6 +70,7 @@ class Report:
         survey: git's answers that this rests on; None where git has no say, or failed.
         negated: Whether a ``!`` pattern of the user's may let ignored paths in.
         entries: All of our entries, as they are after this sync or would be.
+        sources: For each entry an ignored path that it stands for, as far as git was asked.
         reasons: Of the entries, why each is there; None unless that was asked for.
     """
 
@@ -85,6 +87,7 @@ class Report:
     survey: Survey | None = field(default=None, repr=False, compare=False)
     negated: bool = False
     entries: tuple[str, ...] = field(default=(), repr=False)
+    sources: Mapping[str, str] = field(default_factory=dict, repr=False)
     reasons: tuple[Reason, ...] | None = None
 
     def to_json(self) -> dict[str, Any]:

@@ -1,62 +1,43 @@
 """Edit the list of ``exclude_patterns`` in a settings text by splicing, and check the result.
 
-Text in, text out. Everything but the entries that come and go stays byte for byte; what the
-edited text says is compared with what the original says before anybody may write it.
+Text in, text out. Entries stand in a block, one a line; where there was another list, or none,
+the text that stood there is remembered and comes back with the last entry's removal. Everything
+else stays byte for byte, and what the edited text says is compared with what the original says.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from vera_ccc_tools.errors import Failure
-from vera_ccc_tools.sync.settings import DEFAULT_EXCLUDES, KEY, Settings, Was, read
-from vera_ccc_tools.sync.yaml_nodes import STRING, Node
+from vera_ccc_tools.sync.settings import DEFAULT_EXCLUDES, KEY, NULL, Node, Settings, read, refuse
 
-_INDENT = "  "
+_UNKNOWN = f"the layout of {KEY} is not understood"
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """How the list was before the first entry of ours, to bring it back after the last.
+    """What stood in the place of the list before the first entry of ours.
 
     Attributes:
-        was: What the text said of the key.
         written: The text that stands for it now, our entries left out.
-        original: The text that stood there before.
+        original: The text that stood there before; the same where nothing had to be rewritten.
     """
 
-    was: Was = "list"
     written: str = ""
     original: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """What an edit does to the list.
-
-    Attributes:
-        drop: Indexes of the items that go.
-        add: The patterns that come.
-        last: Whether no entry of ours is left afterwards.
-    """
-
-    drop: frozenset[int]
-    add: tuple[str, ...]
-    last: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Edited:
-    """A settings text after an edit, and the origin to remember with it."""
+    """A settings text after an edit, and what it did."""
 
     text: str
     origin: Origin
-
-
-class _Defeated(Exception):
-    """The text is laid out in a way that this edit does not fit."""
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
 
 
 def quote(pattern: str) -> str:
@@ -65,51 +46,36 @@ def quote(pattern: str) -> str:
     return "".join(_ascii(char) for char in json.dumps(pattern, ensure_ascii=False))
 
 
-def edit(settings: Settings, change: Change, origin: Origin) -> Edited:
-    """Apply *change* to the list; its new items stand at the end wherever that is possible.
+def edit(
+    settings: Settings, ours: Mapping[int, str], wanted: Sequence[str], origin: Origin
+) -> Edited:
+    """Make *wanted* the entries of ours, which now are the items *ours* (by index).
 
-    When nothing of ours is left and the rest is as *origin* says we wrote it, the original text
-    is put back.
+    New ones stand at the end. *origin* counts only where something of ours is there; when the
+    last of it goes, and the rest is as it was written for *origin*, the original comes back.
 
     Raises:
-        Failure: ``settings_refused`` when the text is laid out in a way that defeats this.
+        Failure: ``settings_refused`` where the list is laid out in a way that this does not fit.
     """
-    for attempt in (_edit_at_end, _edit_at_start):
-        try:
-            return attempt(settings, change, origin)
-        except (_Defeated, Failure):
-            continue
-    line = settings.value.line if settings.value else 1
-    raise Failure(
-        "settings_refused",
-        f"settings.yml cannot be edited, line {line}: the layout of {KEY} is not understood.",
-        f"Write {KEY} in settings.yml as a plain list, one pattern a line.",
-    )
-
-
-def _edit_at_end(settings: Settings, change: Change, origin: Origin) -> Edited:
-    return _edit(settings, change, origin, at_end=True)
-
-
-def _edit_at_start(settings: Settings, change: Change, origin: Origin) -> Edited:
-    return _edit(settings, change, origin, at_end=False)
-
-
-def _edit(settings: Settings, change: Change, origin: Origin, *, at_end: bool) -> Edited:
-    start = settings
-    if change.add and settings.was in {"absent", "null"}:
-        text, origin = (_create if settings.was == "absent" else _open_null)(settings, at_end)
-        start = read(text)
-    text = _append(start, change.add, at_end=at_end) if change.add else start.text
-    if change.drop:
-        shift = 0 if at_end else len(change.add)
-        text = _cut(read(text), frozenset(at + shift for at in change.drop))
-    if change.last:
-        restored = _restore(read(text), origin)
-        if restored is not None and _outside(read(restored)) == _outside(settings):
-            return Edited(restored, origin)
-    _verify(settings, read(text), change, at_end=at_end)
-    return Edited(text, origin)
+    wanted_set, present = set(wanted), set(ours.values())
+    drop = {index: one for index, one in ours.items() if one not in wanted_set}
+    added = tuple(one for one in wanted if one not in present)
+    if not drop and not added:
+        return Edited(settings.text, origin)
+    try:
+        block, opened = _as_block(settings)
+        origin = origin if ours else opened
+        if drop:
+            block = read(_cut(block, drop))
+        text = _append(block, added) if added else block.text
+        if not wanted:
+            text = _put_back(block, origin)
+        _verify(settings, read(text), drop, added)
+    except Failure as failure:
+        if failure.code == "settings_refused":
+            raise
+        raise refuse(settings.key, _UNKNOWN) from failure
+    return Edited(text, origin, added, tuple(drop.values()))
 
 
 def _ascii(char: str) -> str:
@@ -118,203 +84,114 @@ def _ascii(char: str) -> str:
     return f"\\U{ord(char):08X}" if ord(char) > 0xFFFF else f"\\u{ord(char):04X}"
 
 
-# --- the list where there is none -------------------------------------------------------------
+# --- the list where there is none, or none in a block -----------------------------------------
 
 
-def _create(settings: Settings, at_end: bool) -> tuple[str, Origin]:  # noqa: FBT001
-    """Write the key with ccc's defaults, which stop counting once it is there."""
-    top = settings.document.top
-    if top is not None and top.flow:
-        at, written = _flow_pair(settings, top, at_end=at_end)
-    else:
-        at, written = _block_pair(settings, top, at_end=at_end)
-    text = settings.text[:at] + written + settings.text[at:]
-    return text, Origin("absent", written, "")
+def _as_block(settings: Settings) -> tuple[Settings, Origin]:
+    """Write the list as a block where it is none."""
+    text, key, value = settings.text, settings.key, settings.value
+    if settings.top is not None and settings.top.flow_style:
+        raise refuse(settings.top, "the file is written in braces, like JSON")
+    if key is None or value is None:
+        origin = Origin(_default_block(settings))
+        return read(text + origin.written), origin
+    if value.tag != NULL and not value.flow_style:
+        return settings, Origin()
+    start, colon = key.start_mark.index, _colon(settings)
+    # An empty value is reported where the next token begins.
+    end = value.end_mark.index if settings.source(value) else colon
+    pad = settings.newline + " " * (key.start_mark.column + 2)
+    listed = "".join(f"{pad}- {source}" for source in _flow_items(settings))
+    origin = Origin(text[start:colon] + listed, text[start:end])
+    return read(text[:start] + origin.written + text[end:]), origin
 
 
-def _block_pair(settings: Settings, top: Node | None, *, at_end: bool) -> tuple[int, str]:
-    text, newline = settings.text, settings.newline
-    pad = " " * (top.column if top is not None and top.kind == "mapping" else 0)
-    lines = [f"{pad}{KEY}:", *(f"{pad}{_INDENT}- {quote(item)}" for item in DEFAULT_EXCLUDES)]
-    written = newline.join(lines)
-    if at_end:
-        at = settings.document.end
-        fresh = text[:at].removeprefix("\ufeff") == "" or text[at - 1] in "\r\n"
-        return at, written + newline if fresh else newline + written
-    if top is None:
-        raise _Defeated
-    return _line_start(text, top.start), written + newline
+def _default_block(settings: Settings) -> str:
+    """The key with ccc's defaults, which stop counting once it is there."""
+    pad = " " * (settings.top.start_mark.column if settings.top is not None else 0)
+    lines = [f"{pad}{KEY}:", *(f"{pad}  - {quote(item)}" for item in DEFAULT_EXCLUDES)]
+    block, text = settings.newline.join(lines), settings.text
+    at_line_start = text.endswith(("\n", "\r")) or text in {"", "\ufeff"}
+    return block + settings.newline if at_line_start else settings.newline + block
 
 
-def _flow_pair(settings: Settings, top: Node, *, at_end: bool) -> tuple[int, str]:
-    patterns = ", ".join(quote(item) for item in DEFAULT_EXCLUDES)
-    written = f'"{KEY}": [{patterns}]'
-    if at_end and top.children:
-        return top.children[-1].end, f", {written}"
-    at = settings.text.index("{", top.start) + 1
-    return at, f"{written}, " if top.children else written
+def _flow_items(settings: Settings) -> list[str]:
+    items = [settings.source(item) for item in settings.items]
+    between = settings.source(settings.value)
+    for item in items:
+        between = between.replace(item, "", 1)
+    if "#" in between or any(len(item.splitlines()) > 1 for item in items):
+        raise refuse(settings.value, f"{KEY} is a list in brackets with comments or broken lines")
+    return items
 
 
-def _open_null(settings: Settings, _at_end: bool) -> tuple[str, Origin]:  # noqa: FBT001
-    key, value = _pair(settings)
-    text = settings.text
-    if value.end > value.start:
-        start, end, written = value.start, value.end, "[]"
-    else:  # an empty value is reported where the next token begins
-        start = end = _colon(text, key) + 1
-        written = " []"
-    original = text[start:end]
-    return text[:start] + written + text[end:], Origin("null", written, original)
-
-
-def _restore(settings: Settings, origin: Origin) -> str | None:
+def _put_back(settings: Settings, origin: Origin) -> str:
     """The original text, when what stands there is what we wrote."""
-    if origin.was not in {"absent", "null"} or settings.key is None or settings.value is None:
-        return None
-    if origin.was == "absent":
-        start = settings.key.start - max(origin.written.find(f'"{KEY}"'), 0)
-        start -= 0 if f'"{KEY}"' in origin.written else origin.written.find(KEY)
-    else:
-        start = settings.value.start - origin.written.find("[")
+    text, key, items = settings.text, settings.key, settings.items
+    if key is None:
+        return text
+    start = key.start_mark.index - (len(origin.written) - len(origin.written.lstrip()))
     end = start + len(origin.written)
-    if start < 0 or settings.text[start:end] != origin.written or settings.value.end > end:
-        return None
-    return settings.text[:start] + origin.original + settings.text[end:]
+    is_ours = bool(origin.written) and text[max(start, 0) : end] == origin.written
+    if is_ours and all(item.end_mark.index <= end for item in items):
+        return text[:start] + origin.original + text[end:]
+    colon = _colon(settings)
+    return text if items else f"{text[:colon]} []{text[colon:]}"
 
 
 # --- entries that come and go -----------------------------------------------------------------
 
 
-def _append(settings: Settings, patterns: Sequence[str], *, at_end: bool) -> str:
-    key, value = _pair(settings)
-    text, newline = settings.text, settings.newline
-    if value.flow:
-        glue = f"{newline}{_INDENT}{' ' * key.column}"
-        listed = f",{glue}".join(quote(pattern) for pattern in patterns)
-        at = value.children[-1].end if value.children else text.index("[", value.start) + 1
-        if not at_end:
-            raise _Defeated
-        written = f",{glue}{listed}" if value.children else glue + listed
+def _append(settings: Settings, patterns: Sequence[str]) -> str:
+    text, items, newline = settings.text, settings.items, settings.newline
+    if items:
+        start = _dash(settings, 0)
+        pad = text[_line_start(text, start) : start]
+        at = _line_end(text, items[-1].end_mark.index)
     else:
-        pad = _pad(text, _dash(text, settings, 0))
-        lines = [f"{pad}- {quote(pattern)}" for pattern in patterns]
-        if at_end:
-            at = _content_end(text, value.children[-1])
-            written = "".join(newline + line for line in lines)
-        else:
-            at = _line_start(text, _dash(text, settings, 0))
-            written = "".join(line + newline for line in lines)
-    return text[:at] + written + text[at:]
+        pad = " " * (settings.key.start_mark.column + 2 if settings.key is not None else 2)
+        at = _line_end(text, _colon(settings))
+    added = "".join(f"{newline}{pad}- {quote(pattern)}" for pattern in patterns)
+    return text[:at] + added + text[at:]
 
 
-def _cut(settings: Settings, drop: frozenset[int]) -> str:
-    key, value = _pair(settings)
+def _cut(settings: Settings, drop: Iterable[int]) -> str:
+    """Take out items, each with its line and the line end before it; a comment beside it stays."""
     text = settings.text
-    if value.flow:
-        spans = _flow_spans(settings, drop)
-    else:
-        spans = [span for index in drop for span in _block_spans(settings, index)]
-        if len(drop) == len(value.children):
-            colon = _colon(text, key) + 1
-            text = text[:colon] + " []" + text[colon:]
-            spans = [(start + 3, end + 3) for start, end in spans]
     pieces, at = [], 0
-    for start, end in sorted(spans):
+    for index in sorted(drop):
+        dash, end = _dash(settings, index), settings.items[index].end_mark.index
+        start = dash
+        if not text[end : (line_end := _line_end(text, end))].strip():
+            start, end = _line_start(text, dash), line_end
+            start -= 2 if text[start - 2 : start] == "\r\n" else 1
         pieces.append(text[at:start])
         at = end
     return "".join(pieces) + text[at:]
 
 
-def _block_spans(settings: Settings, index: int) -> list[tuple[int, int]]:
-    """The line of an item with the line end before it; a comment beside it stays."""
-    text = settings.text
-    end = settings.items[index].end
-    dash = _dash(text, settings, index)
-    begin, finish = _line_start(text, dash), _line_end(text, end)
-    if text[begin:dash].strip() or begin == 0:
-        raise _Defeated
-    if text[end:finish].strip():
-        return [(dash, end)]
-    begin -= 2 if text[begin - 2 : begin] == "\r\n" else 1
-    return [(begin, finish)]
+def _colon(settings: Settings) -> int:
+    """Where the key ends, its colon included."""
+    key = settings.key
+    rest = settings.text[key.end_mark.index :] if key is not None else ""
+    if not rest.lstrip(" \t").startswith(":"):
+        raise refuse(key, _UNKNOWN)
+    return len(settings.text) - len(rest.lstrip(" \t")) + 1
 
 
-def _flow_spans(settings: Settings, drop: frozenset[int]) -> list[tuple[int, int]]:
-    """The items with the comma before them, or after them at the head of the list."""
-    text, items = settings.text, settings.items
-    _, value = _pair(settings)
-    spans = []
-    head = 0  # how many items from the first on go
-    while head in drop:
-        head += 1
-    for index in sorted(drop):
-        item = items[index]
-        before = items[index - 1].end if index else text.index("[", value.start) + 1
-        comma = _skip(text, before) if index else before
-        gap = text[comma + (index > 0) : item.start]
-        if gap.strip():  # a comment of the user's: it stays
-            spans += [(comma, comma + (index > 0)), (item.start, item.end)]
-        else:
-            spans.append((comma, item.end))
-    if head and (after := _skip(text, items[head - 1].end)) < len(text) and text[after] == ",":
-        spans.append((after, after + 1))
-    return spans
-
-
-# --- positions --------------------------------------------------------------------------------
-
-
-def _pair(settings: Settings) -> tuple[Node, Node]:
-    if settings.key is None or settings.value is None:
-        raise _Defeated
-    return settings.key, settings.value
-
-
-def _colon(text: str, key: Node) -> int:
-    at = _skip(text, key.end)
-    if text[at : at + 1] != ":":
-        raise _Defeated
-    return at
-
-
-def _dash(text: str, settings: Settings, index: int) -> int:
-    """Where the ``-`` of an item is: the first thing after the item before it."""
-    key, value = _pair(settings)
-    if index:
-        at = _skip(text, value.children[index - 1].end)
-    else:
-        at = _skip(text, _colon(text, key) + 1)
-        while text[at : at + 1] in {"&", "!"}:  # an anchor or a tag of the list
-            at = _skip(text, at + len(text[at:].split(maxsplit=1)[0]))
-    if text[at : at + 1] != "-":
-        raise _Defeated
-    return at
-
-
-def _skip(text: str, at: int) -> int:
-    """The first place from *at* on that is neither white space nor a comment."""
-    while at < len(text):
-        if text[at] == "#":
-            at = _line_end(text, at)
-        elif text[at] not in " \t\r\n\ufeff":
-            break
-        else:
-            at += 1
-    return at
-
-
-def _content_end(text: str, item: Node) -> int:
-    """The end of the line that *item* ends on; a block scalar's end is past its line end."""
-    end = item.end
-    if text[end - 1] in "\r\n" and item.kind == "scalar":
-        return end - (2 if text[end - 2 : end] == "\r\n" else 1)
-    return _line_end(text, end)
+def _dash(settings: Settings, index: int) -> int:
+    """Where the dash of an item is: alone before it on its line, or on one above."""
+    text, item = settings.text, settings.items[index]
+    end = item.start_mark.index
+    dash = text.rfind("-", 0, end)
+    before = text[_line_start(text, dash) : dash]
+    if before.strip() or text[dash + 1 : end].strip():
+        raise refuse(item, _UNKNOWN)
+    return dash
 
 
 def _line_start(text: str, at: int) -> int:
-    feed = text.rfind("\n", 0, at)
-    start = max(feed, text.rfind("\r", max(feed, 0), at)) + 1
-    return start + (text[start : start + 1] == "\ufeff")
+    return max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
 
 
 def _line_end(text: str, at: int) -> int:
@@ -323,38 +200,42 @@ def _line_end(text: str, at: int) -> int:
     return at
 
 
-def _pad(text: str, dash: int) -> str:
-    start = _line_start(text, dash)
-    before = text[start:dash]
-    return before if not before.strip() else " " * (dash - start)
-
-
 # --- the check --------------------------------------------------------------------------------
 
 
-def _outside(settings: Settings) -> tuple[tuple[object, ...], ...]:
-    """What the text says apart from the key and its value."""
-    shape = settings.document.shape
-    if settings.key is None or settings.value is None:
-        top = settings.document.top
-        empty = top is None or top.kind == "scalar"
-        return (("mapping", "", "", None), ("end",)) if empty else shape
-    return shape[: settings.key.first] + shape[settings.value.last + 1 :]
-
-
-def _verify(before: Settings, after: Settings, change: Change, *, at_end: bool) -> None:
+def _verify(
+    before: Settings, after: Settings, drop: Mapping[int, str], added: tuple[str, ...]
+) -> None:
     """Raise unless the two texts say the same, but for the change."""
-    if _outside(before) != _outside(after):
-        raise _Defeated
-    kept: list[tuple[object, ...]]
-    kept = [word for index, word in enumerate(_words(before)) if index not in change.drop]
-    if before.was == "absent":
-        kept = [("scalar", item, STRING, None) for item in DEFAULT_EXCLUDES] if change.add else []
-    added: list[tuple[object, ...]]
-    added = [("scalar", pattern, STRING, None) for pattern in change.add]
-    if _words(after) != (kept + added if at_end else added + kept):
-        raise _Defeated
+    kept = tuple(one for index, one in enumerate(before.excludes) if index not in drop)
+    if after.key is not None and after.excludes != kept + added:
+        raise refuse(before.key, _UNKNOWN)
+    if _others(before) != _others(after):
+        raise refuse(before.key, _UNKNOWN)
 
 
-def _words(settings: Settings) -> list[tuple[object, ...]]:
-    return [settings.document.shape[item.first] for item in settings.items]
+def _others(settings: Settings) -> list[object]:
+    """What the text says apart from the list; a node that aliases name is gone into once."""
+    found: list[object] = []
+    seen: dict[int, int] = {}
+
+    def walk(node: Node) -> None:
+        if isinstance(node, tuple):
+            for one in node:
+                walk(one)
+        elif id(node) in seen:
+            found.append(seen[id(node)])
+        else:
+            seen[id(node)] = len(seen)
+            found.append(node.tag)
+            if isinstance(node.value, str):
+                found.append(node.value)
+            else:
+                for one in node.value:
+                    walk(one)
+                found.append(None)
+
+    for key, value in settings.top.value if settings.top is not None else ():
+        if key is not settings.key:
+            walk((key, value))
+    return found

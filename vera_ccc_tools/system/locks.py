@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel
 
 _POLL = 0.02
 
@@ -22,7 +22,7 @@ def held(path: Path, seconds: float | None, cancel: Cancel | None = None) -> Ite
     runs without one: its own writes fail by themselves if they have to.
 
     Raises:
-        Failure: ``cancelled``.
+        Cancelled: While it waits.
     """
     from filelock import FileLock, Timeout  # only who writes pays for this import
 

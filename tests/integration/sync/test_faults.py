@@ -21,9 +21,11 @@ from helpers import ROOT
 from sync_world import git, settings_of, write
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.gitignore_sync import Syncer, sync
-from vera_ccc_tools.sync import lock as sync_lock
+from vera_ccc_tools.sync import project as sync_project
 from vera_ccc_tools.sync import sidecar
 from vera_ccc_tools.sync.settings import DEFAULT_EXCLUDES, read
+from vera_ccc_tools.system import files
+from vera_ccc_tools.system.locks import held
 from vera_ccc_tools.system.tasks import Cancel, Cancelled
 
 TEXT = "# mine\nexclude_patterns:\n  - 'a'  # kept\n"
@@ -39,12 +41,6 @@ def root(tmp_path: Path) -> Path:
     write(made, {"out/a.py": "", "gen.py": "", "b.py": "", ".gitignore": "out/\ngen.py\n"})
     settings_of(made, TEXT)
     return made
-
-
-_CLAIM = '"entries": [], "origin": {"was": "list", "written": "", "original": ""}'
-PENDING_ELSEWHERE = (
-    f'{{"version": 1, {_CLAIM}, "pending": {{{_CLAIM}, "before": "", "temporary": "../../x"}}}}'
-)
 
 
 def settings(root: Path) -> Path:
@@ -150,7 +146,9 @@ def test_a_stray_git_dir_does_not_answer_for_another_repository(
         '{"version": 1}',
         '{"version": 1, "entries": [1], "origin": {"was": "list", "written": "", "original": ""}}',
         '{"version": 1, "entries": [], "origin": {"was": "?", "written": "", "original": ""}}',
-        PENDING_ELSEWHERE,
+        '{"version": 2, "entries": []}',
+        '{"version": 2, "entries": [1], "origin": {"written": "", "original": ""}}',
+        '{"version": 2, "entries": [], "origin": {"written": 1, "original": ""}}',
     ],
 )
 def test_a_state_file_that_is_broken_is_refused_untouched(root: Path, content: str) -> None:
@@ -163,7 +161,7 @@ def test_a_state_file_that_is_broken_is_refused_untouched(root: Path, content: s
 
 
 def test_a_state_file_of_a_later_version_is_refused_untouched(root: Path) -> None:
-    state(root).write_text('{"version": 2}')
+    state(root).write_text('{"version": 3}')
     with pytest.raises(Failure, match="perhaps written by a later version") as caught:
         sync(root)
     assert caught.value.code == "sidecar_newer"
@@ -181,6 +179,59 @@ def test_a_state_file_that_claims_ccc_s_defaults_cannot_take_them_out(root: Path
     (root / ".gitignore").write_text("")
     sync(root)
     assert settings(root).read_text() == f"exclude_patterns:\n{listed}"
+
+
+FIRST_VERSION = {
+    "a list": (
+        ("list", "", ""),
+        "exclude_patterns:\n  - a{}\n",
+        "exclude_patterns:\n  - a\n",
+    ),
+    "null": (
+        ("null", "[]", "null"),
+        'exclude_patterns: [\n    "**/out/**",\n    "**/old/**"]\n',
+        "exclude_patterns: null\n",
+    ),
+    "no value": (
+        ("null", " []", ""),
+        'exclude_patterns: [\n    "**/out/**",\n    "**/old/**"]\n',
+        "exclude_patterns:\n",
+    ),
+    "an empty list": (
+        ("empty", "", ""),
+        'exclude_patterns: [\n    "**/out/**",\n    "**/old/**"]\n',
+        "exclude_patterns: []\n",
+    ),
+    "no key": (
+        ("absent", "exclude_patterns:\n  - x\n", ""),
+        "a: 1\nexclude_patterns:\n  - x{}\n",
+        "a: 1\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("pending", [False, True])
+@pytest.mark.parametrize(("origin", "text", "after"), FIRST_VERSION.values(), ids=FIRST_VERSION)
+def test_a_state_file_of_the_first_version_is_read(
+    root: Path, origin: tuple[str, str, str], text: str, after: str, *, pending: bool
+) -> None:
+    settings(root).write_text(text.format('\n  - "**/out/**"\n  - "**/old/**"'))
+    claim = {
+        "entries": ["**/out/**", "**/old/**"],
+        "origin": dict(zip(("was", "written", "original"), origin, strict=True)),
+    }
+    raw: dict[str, object] = {"version": 1, **claim}
+    if pending:
+        nothing = {"entries": [], "origin": {"was": "list", "written": "", "original": ""}}
+        waiting = {**claim, "before": "0", "temporary": ".vera-gitignore-sync-x.tmp"}
+        raw = {"version": 1, **nothing, "pending": waiting}
+    state(root).write_text(json.dumps(raw))
+    report = sync(root)
+    assert (report.added, report.removed) == (("**/gen.py",), ("**/old/**",))
+    assert json.loads(state(root).read_text())["entries"] == ["**/out/**", "**/gen.py"]
+    (root / ".gitignore").write_text("")
+    sync(root)
+    assert settings(root).read_text() == after
 
 
 def test_entries_that_the_user_took_out_come_back_and_stay_ours(root: Path) -> None:
@@ -246,14 +297,14 @@ def test_the_mode_and_a_link_survive(root: Path, tmp_path: Path) -> None:
 def test_settings_that_change_during_the_write_are_not_overwritten(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = sidecar._replace_file
+    replace = files.replace
 
-    def meanwhile(path: Path, data: bytes) -> None:
-        told(path, data)
+    def meanwhile(path: Path, data: bytes, prefix: str) -> None:
+        replace(path, data, prefix)
         settings(root).write_text(TEXT + "  - b\n")
 
     with monkeypatch.context() as patched:
-        patched.setattr(sidecar, "_replace_file", meanwhile)
+        patched.setattr(files, "replace", meanwhile)
         with pytest.raises(Failure) as caught:
             sync(root)
     assert caught.value.code == "settings_changed"
@@ -263,15 +314,6 @@ def test_settings_that_change_during_the_write_are_not_overwritten(
 
 
 # --- kills ------------------------------------------------------------------------------------
-
-
-def _add_by_hand(root: Path) -> None:
-    with settings(root).open("a", encoding="utf-8") as file:
-        file.write('  - "**/out/**"\n')
-
-
-def _nothing(_root: Path) -> None:
-    pass
 
 
 def _first_sync(_root: Path) -> None:
@@ -297,31 +339,27 @@ def test_after_a_kill_at_any_write_the_next_sync_puts_all_right(
     returncode = 9
     while returncode == 9:
         kills += 1
-        killed, edited = tmp_path / f"kill{kills}", tmp_path / f"edit{kills}"
+        killed = tmp_path / f"kill{kills}"
         shutil.copytree(root, killed)
         command = [sys.executable, str(KILLED), str(killed), str(kills)]
         returncode = subprocess.run(command, check=False).returncode
-        shutil.copytree(killed, edited)
-        _hold_after(killed, _nothing)
-        _hold_after(edited, _add_by_hand)
+        _hold_after(killed)
     assert returncode == 0
     assert kills > 5
 
 
-def _hold_after(root: Path, between: Callable[[Path], None]) -> None:
-    between(root)
+def _hold_after(root: Path) -> None:
     sync(root)
     assert left_over(root) == []
     rules = (root / ".gitignore").read_text()
-    wanted = {"a"} | ({"**/out/**"} if between is _add_by_hand else set())
+    wanted = {"a"}
     wanted |= {"**/out/**"} if "out/" in rules else set()
     wanted |= {"**/gen.py"} if "gen.py" in rules else set()
     wanted |= {"**/more/**"} if "more/" in rules else set()
     assert sorted(excludes(root)) == sorted(wanted)
     write(root, {".gitignore": ""})
     sync(root)
-    mine = TEXT + ('  - "**/out/**"\n' if between is _add_by_hand else "")
-    assert settings(root).read_text() == mine
+    assert settings(root).read_text() == TEXT
     assert not state(root).exists()
 
 
@@ -344,9 +382,9 @@ def test_six_processes_at_once_end_in_the_same_file_as_one(root: Path, tmp_path:
 def test_a_lock_that_stays_held_is_told_after_a_bounded_wait(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sync_lock, "LOCK_DEADLINE", 0.1)
+    monkeypatch.setattr(sync_project, "LOCK_DEADLINE", 0.1)
     lock = root / ".cocoindex_code" / sidecar.LOCK
-    with sync_lock.file_lock(lock, Cancel()), pytest.raises(Failure) as caught:
+    with held(lock, 0), pytest.raises(Failure) as caught:
         Syncer().sync(root)
     assert caught.value.code == "sync_locked"
     assert settings(root).read_text() == TEXT

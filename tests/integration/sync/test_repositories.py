@@ -296,7 +296,7 @@ def test_a_dry_run_writes_nothing_and_shows_the_difference(tmp_path: Path, oracl
     project = Project(root, oracle)
     report = project.syncer.sync(root, dry_run=True)
     assert (report.changed, report.written) == (True, False)
-    assert '+  "**/out/**"' in report.difference
+    assert '+  - "**/out/**"' in report.difference
     assert report.difference in report.render()
     assert project.settings.read_text() == OPEN
     assert [path.name for path in project.settings.parent.iterdir()] == ["settings.yml"]

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from settings_texts import TEXTS, settings_texts
 from sync_world import Oracle, settings_of
 from vera_ccc_tools.sync.settings import read
-from vera_ccc_tools.sync.settings_edit import Change, Origin, edit
+from vera_ccc_tools.sync.settings_edit import Origin, edit
 
 EXAMPLES = int(os.environ.get("VERA_CCC_HYPOTHESIS_EXAMPLES", "100"))
 OURS = ("**/\u00e9 \n\t/**", "{!}x", "\U0001f600", "on", 'q"\\', "#", "12:30", "\x7f\x85\u2028")
@@ -33,7 +33,7 @@ def hold(text: str, root: Path, oracle: Oracle) -> None:
     assert tuple(exclude or ()) == before.excludes
     if before.includes is not None:
         assert tuple(include or ()) == before.includes
-    edited = edit(before, Change(frozenset(), OURS), Origin(before.was)).text
+    edited = edit(before, {}, OURS, Origin()).text
     settings_of(root, edited)
     after_include, after_exclude = oracle.settings(root)
     assert after_include == include

@@ -6,46 +6,46 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from settings_texts import TEXTS, settings_texts
-from vera_ccc_tools.sync.settings import DEFAULT_EXCLUDES, Settings, read
-from vera_ccc_tools.sync.settings_edit import Change, Edited, Origin, edit, quote
+from settings_texts import REFUSED, TEXTS, settings_texts
+from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.sync.settings import DEFAULT_EXCLUDES, read
+from vera_ccc_tools.sync.settings_edit import Edited, Origin, edit, quote
 
 OURS = ("**/é \n\t/**", "{!}x", "😀", "on", 'q"\\', "#", "- a", "\x7f\x85\u2028")
 
 
-def our_indexes(found: Settings, ours: tuple[str, ...]) -> frozenset[int]:
-    return frozenset(index for index, item in enumerate(found.items) if item.value in ours)
+def change(edited: Edited, ours: tuple[str, ...], wanted: tuple[str, ...]) -> Edited:
+    """Make *wanted* of the entries *ours* in a text that was edited before."""
+    found = read(edited.text)
+    items = {index: one for index, one in enumerate(found.excludes) if one in ours and found.items}
+    return edit(found, items, wanted, edited.origin)
 
 
 def add(text: str, ours: tuple[str, ...]) -> Edited:
-    found = read(text)
-    return edit(found, Change(frozenset(), ours), Origin(found.was))
-
-
-def take_out(edited: Edited, ours: tuple[str, ...], *, last: bool) -> Edited:
-    found = read(edited.text)
-    return edit(found, Change(our_indexes(found, ours), (), last), edited.origin)
+    return change(Edited(text, Origin()), (), ours)
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_the_original_is_back_byte_for_byte_when_the_last_of_ours_has_gone(text: str) -> None:
-    before = read(text)
+    kept = read(text).excludes
     edited = add(text, OURS)
-    kept = before.excludes
-    assert sorted(read(edited.text).excludes) == sorted((*kept, *OURS))
-    fewer = take_out(edited, OURS[2:4], last=False)
-    assert sorted(read(fewer.text).excludes) == sorted((*kept, *OURS[:2], *OURS[4:]))
-    assert take_out(fewer, OURS, last=True).text == text
+    assert read(edited.text).excludes == (*kept, *OURS)
+    fewer = change(edited, OURS, OURS[4:])
+    assert read(fewer.text).excludes == (*kept, *OURS[4:])
+    assert change(fewer, OURS, ()).text == text
+
+
+@pytest.mark.parametrize(("text", "line"), REFUSED.values(), ids=REFUSED)
+def test_a_layout_that_is_not_edited_is_refused_with_its_line(text: str, line: int) -> None:
+    read(text)  # nothing is wrong with it as long as nothing has to be added
+    with pytest.raises(Failure, match=f"line {line}:") as caught:
+        add(text, OURS)
+    assert caught.value.code == "settings_refused"
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_what_is_added_is_ascii_and_what_was_there_is_there_still(text: str) -> None:
+def test_what_is_added_is_ascii(text: str) -> None:
     edited = add(text, OURS).text
-    rest = iter(edited)
-    assert all(
-        char in rest for char in text.replace("!!null", "").replace("null", "").replace("~", "")
-    )
-    assert len(edited.encode()) - len(text.encode()) >= len(edited) - len(text)
     added = [line for line in edited.splitlines() if line not in text.splitlines()]
     assert all(char.isascii() for line in added for char in line if char not in text)
 
@@ -70,29 +70,36 @@ def test_null_gets_ours_alone() -> None:
     assert read(add("exclude_patterns: null\n", ("b",)).text).excludes == ("b",)
 
 
+def test_a_list_in_brackets_becomes_a_block_as_long_as_something_of_ours_is_there() -> None:
+    edited = add("exclude_patterns: ['a', b] # c\n", ("d",))
+    assert edited.text == "exclude_patterns:\n  - 'a'\n  - b # c\n  - \"d\"\n"
+    text = edited.text.replace("- b", "- b\n  - mine")
+    gone = change(Edited(text, edited.origin), ("d",), ()).text
+    assert gone == "exclude_patterns:\n  - 'a'\n  - b\n  - mine # c\n"
+
+
 def test_a_comment_beside_an_entry_of_ours_stays() -> None:
     edited = add("exclude_patterns:\n  - a\n", ("b", "c"))
     text = edited.text.replace('- "b"', '- "b"  # mine')
-    gone = take_out(Edited(text, edited.origin), ("b",), last=False).text
+    gone = change(Edited(text, edited.origin), ("b", "c"), ("c",)).text
     assert gone == 'exclude_patterns:\n  - a\n    # mine\n  - "c"\n'
 
 
 def test_the_defaults_stay_when_the_user_has_added_to_them() -> None:
     edited = add("a: 1\n", ("b",))
-    text = edited.text + "  - mine\n"
-    gone = take_out(Edited(text, edited.origin), ("b",), last=True).text
+    gone = change(Edited(edited.text + "  - mine\n", edited.origin), ("b",), ()).text
     assert read(gone).excludes == (*DEFAULT_EXCLUDES, "mine")
 
 
 def test_the_original_is_back_when_the_user_has_edited_another_key() -> None:
     edited = add("a: 1\n", ("b",))
     text = edited.text.replace("a: 1", "a: 2 # changed")
-    assert take_out(Edited(text, edited.origin), ("b",), last=True).text == "a: 2 # changed\n"
+    assert change(Edited(text, edited.origin), ("b",), ()).text == "a: 2 # changed\n"
 
 
 def test_a_list_of_which_only_ours_were_left_becomes_an_empty_one() -> None:
     text = 'exclude_patterns:  # c\n  - "b"\nd: 1\n'
-    gone = take_out(Edited(text, Origin("list")), ("b",), last=True).text
+    gone = change(Edited(text, Origin()), ("b",), ()).text
     assert gone == "exclude_patterns: []  # c\nd: 1\n"
 
 
@@ -100,9 +107,16 @@ def test_entries_that_another_program_has_requoted_still_go() -> None:
     folded = "- '**/a very long name that was folded over\n  two lines'\n"
     text = f"exclude_patterns:\n- a\n- '**/b/**'\n{folded}"
     ours = ("**/b/**", "**/a very long name that was folded over two lines")
-    assert (
-        take_out(Edited(text, Origin("list")), ours, last=True).text == "exclude_patterns:\n- a\n"
-    )
+    assert change(Edited(text, Origin()), ours, ()).text == "exclude_patterns:\n- a\n"
+
+
+def test_entries_that_the_first_version_put_into_brackets_still_go() -> None:
+    text = 'exclude_patterns: [\n    "b",\n    "c"]\nd: 1\n'
+    origin = Origin("exclude_patterns:", "exclude_patterns: null")
+    fewer = change(Edited(text, origin), ("b", "c"), ("c", "e"))
+    assert read(fewer.text).excludes == ("c", "e")
+    gone = change(fewer, ("c", "e"), ())
+    assert gone.text == "exclude_patterns: null\nd: 1\n"
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")))
@@ -129,11 +143,8 @@ def test_edits_of_any_file_add_and_take_out_exactly_ours(
     more = tuple(one for one in more if one not in ours)
     kept = read(text).excludes
     edited = add(text, ours)
-    if more:
-        found = read(edited.text)
-        edited = edit(found, Change(frozenset(), more), edited.origin)
-    assert sorted(read(edited.text).excludes) == sorted((*kept, *ours, *more))
-    if more:
-        edited = take_out(edited, ours, last=False)
-        assert sorted(read(edited.text).excludes) == sorted((*kept, *more))
-    assert take_out(edited, (*ours, *more), last=True).text == text
+    edited = change(edited, ours, (*ours, *more))
+    assert read(edited.text).excludes == (*kept, *ours, *more)
+    edited = change(edited, (*ours, *more), more)
+    assert read(edited.text).excludes == (*kept, *more) or not more
+    assert change(edited, more, ()).text == text

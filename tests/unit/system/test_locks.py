@@ -11,9 +11,8 @@ from pathlib import Path
 import filelock
 import pytest
 
-from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.system.locks import held
-from vera_ccc_tools.system.process import Cancel
+from vera_ccc_tools.system.tasks import Cancel, Cancelled
 
 HOLDER = """
 import sys
@@ -52,7 +51,7 @@ def test_a_wait_without_a_bound_ends_with_the_call(tmp_path: Path) -> None:
     cancel = Cancel()
     with held(path, 0):
         threading.Timer(0.1, cancel.press).start()
-        with pytest.raises(Failure, match="cancelled"), held(path, None, cancel):
+        with pytest.raises(Cancelled), held(path, None, cancel):
             pass
 
 
