@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from vera_ccc_tools.chunks.detail import LEVELS, Level
 from vera_ccc_tools.errors import Failure, shorten
 from vera_ccc_tools.memory.journal import DIRECTORY
 from vera_ccc_tools.system import files
 
 NAME = "config"
-DETAILS = ("signature", "compact", "full")
 
 _LIMIT = 64 * 1024
 
@@ -26,11 +26,11 @@ class Config:
     """The settings of the project.
 
     Attributes:
-        detail: One of `DETAILS`, for a search that does not say.
+        detail: For a search that does not say.
         memory_enabled: Whether decisions are recorded and recalled.
     """
 
-    detail: str = "compact"
+    detail: Level = "compact"
     memory_enabled: bool = True
 
 
@@ -53,7 +53,7 @@ def load(root: Path) -> Config:
     raw = _mapping(path, "", _parsed(path, data))
     detail = _value(path, raw, "retrieval", "detail")
     enabled = _value(path, raw, "memory", "enabled")
-    if detail is not None and detail not in DETAILS:
+    if detail is not None and detail not in LEVELS:
         raise _wrong(path, "retrieval.detail", detail, "`signature`, `compact` or `full`")
     if enabled is not None and not isinstance(enabled, bool):
         raise _wrong(path, "memory.enabled", enabled, "`true` or `false`")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from vera_ccc_tools.chunks.detail import LEVELS
 from vera_ccc_tools.errors import Failure, InvalidArgument, shorten
 from vera_ccc_tools.mcp_server.state import State
 from vera_ccc_tools.mcp_server.tools import conversation, expand, index_status, remember, search
@@ -75,7 +76,7 @@ TOOLS = (
             },
             "detail": {
                 "type": "string",
-                "enum": list(search.DETAILS),
+                "enum": list(LEVELS),
                 "description": (
                     "chunk compression level (optional; default from config, usually compact)"
                 ),

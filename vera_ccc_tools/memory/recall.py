@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from vera_ccc_tools.memory.decisions import Decision
+from vera_ccc_tools.ranking.bm25 import SATURATION, amounts, by_length
 
 MIN_SCORE = 0.30
 
 _PLACES = 256
-_SATURATION, _LENGTH = 1.2, 0.75
+_LENGTH = 0.75
 _RANK = 60
 _CODE_WEIGHT = 1.5
 _TOKEN = re.compile(rb"[A-Za-z0-9_]+")
@@ -69,18 +70,13 @@ def fnv1a(token: bytes) -> int:
 
 def bm25(words: Sequence[bytes], documents: Mapping[str, Sequence[bytes]]) -> dict[str, float]:
     """BM25 of those *documents* that have one of the *words*, by their ids."""
-    counts = {name: Counter(document) for name, document in documents.items()}
-    usual = sum(map(len, documents.values())) / max(1, len(documents)) or 1.0
-    found: dict[str, float] = {}
-    for word in dict.fromkeys(words):
-        having = [name for name, count in counts.items() if word in count]
-        rarity = math.log(1 + (len(documents) - len(having) + 0.5) / (len(having) + 0.5))
-        for name in having:
-            times = counts[name][word]
-            length = 1 - _LENGTH + _LENGTH * len(documents[name]) / usual
-            weight = times * (_SATURATION + 1) / (times + _SATURATION * length)
-            found[name] = found.get(name, 0.0) + rarity * weight
-    return found
+    shares = by_length([len(document) for document in documents.values()], _LENGTH)
+    counts = [
+        {word: times * share for word, times in Counter(document).items()}
+        for document, share in zip(documents.values(), shares, strict=True)
+    ]
+    found = zip(documents, amounts(dict.fromkeys(words), counts), strict=True)
+    return {name: (SATURATION + 1) * amount for name, amount in found if amount}
 
 
 def _scores(asked: bytes, documents: Mapping[str, bytes]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""How much of a question's words a chunk has: BM25, over a hundred chunks at a time.
+"""BM25: how much of a question's words a document has, and that for the chunks of ccc.
 
 Written out here: the libraries that have it bring NumPy, whose import alone takes longer than many
 rankings, and are made for whole collections.
@@ -10,11 +10,15 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from vera_ccc_tools.ranking import words
 
-_SATURATION, _LENGTH = 1.2, 0.5
-"""BM25's usual constants: how soon repeating a word stops to count, how much length does."""
+SATURATION = 1.2
+"""BM25's k1: how soon repeating a word stops to count."""
+_LENGTH = 0.5
+"""BM25's b for chunks, whose length differs little."""
+Term = TypeVar("Term", str, bytes)
 
 
 class Relevance:
@@ -40,29 +44,39 @@ class Relevance:
         every: set[str] = set().union(*chunks, *extras)
         self.terms, terms_of = _found(wanted, every)
         self.trust = len(self.terms) / max(1, len(wanted))
-        lengths = [sum(chunk.values()) for chunk in chunks]
-        usual = sum(lengths) / max(1, len(lengths)) or 1.0
+        shares = by_length([sum(chunk.values()) for chunk in chunks], _LENGTH)
         self._counts: list[dict[str, float]] = []
-        for chunk, extra, length in zip(chunks, extras, lengths, strict=True):
+        for chunk, extra, share in zip(chunks, extras, shares, strict=True):
             count: dict[str, float] = {}
-            _count(count, chunk, terms_of, 1 / (1 - _LENGTH + _LENGTH * length / usual))
+            _count(count, chunk, terms_of, share)
             _count(count, extra, terms_of, 1.0)
             self._counts.append(count)
 
     def amounts(self) -> list[float]:
         """BM25 of each chunk; nothing is below 0."""
-        weights = rarity(self.terms, self._counts)
-        return [
-            sum(
-                weights[term] * count[term] / (_SATURATION + count[term])
-                for term in self.terms
-                if term in count
-            )
-            for count in self._counts
-        ]
+        return amounts(self.terms, self._counts)
 
 
-def rarity(terms: Iterable[str], documents: Sequence[Container[str]]) -> dict[str, float]:
+def amounts(terms: Iterable[Term], documents: Sequence[Mapping[Term, float]]) -> list[float]:
+    """BM25 of each of the *documents*, over k1 + 1, by what its words count `by_length`."""
+    weights = rarity(terms, documents)
+    return [
+        sum(
+            weight * document[term] / (SATURATION + document[term])
+            for term, weight in weights.items()
+            if term in document
+        )
+        for document in documents
+    ]
+
+
+def by_length(lengths: Sequence[int], influence: float) -> list[float]:
+    """What a word counts in each document of these *lengths*; *influence* is BM25's b."""
+    usual = sum(lengths) / max(1, len(lengths)) or 1.0
+    return [1 / (1 - influence + influence * length / usual) for length in lengths]
+
+
+def rarity(terms: Iterable[Term], documents: Sequence[Container[Term]]) -> dict[Term, float]:
     """BM25's weight of each of the *terms* that some of the *documents* have."""
     weights = {}
     for term in terms:

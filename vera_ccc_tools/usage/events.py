@@ -105,11 +105,6 @@ def new_id() -> str:
     return uuid.uuid4().hex[:12]
 
 
-def tokens(text: str) -> int:
-    """How many tokens *text* has, as the contract counts: a quarter of its bytes, at least 1."""
-    return max(1, len(text.encode("utf-8", "replace")) // 4)
-
-
 def _common(event: str, found: str) -> dict[str, Any]:
     return {"schema": SCHEMA, "event": event, "ts": timestamp(), "id": found}
 

@@ -124,20 +124,6 @@ def test_ids_are_twelve_hexadecimal_digits_and_no_two_are_equal() -> None:
     assert all(re.fullmatch("[0-9a-f]{12}", each) for each in ids)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("# Notes\nFixture for the module-fallback path.\n", 11),
-        ("", 1),
-        ("abc", 1),
-        ("é" * 6, 3),
-        ("\ud800", 1),
-    ],
-)
-def test_a_token_is_four_bytes_and_there_is_one_at_least(text: str, expected: int) -> None:
-    assert events.tokens(text) == expected
-
-
 def test_a_reader_skips_and_counts_broken_lines_and_leaves_other_schemas(tmp_path: Path) -> None:
     Metrics(tmp_path).search(EVENT)
     path = tmp_path / ".cce" / "metrics.jsonl"

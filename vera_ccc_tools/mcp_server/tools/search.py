@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from typing import cast
 
 from vera_ccc_tools.chunks import detail
 from vera_ccc_tools.chunks.chunk import tokens
@@ -27,10 +27,8 @@ from vera_ccc_tools.usage.events import SearchEvent
 TOP_K = 8
 MOST = 50
 """Results at most; further on, ccc's hundred candidates would run out."""
-DETAILS = detail.LEVELS
 SOURCES = ("code", "knowledge", "both")
 MAX_QUERY = 10_000
-_LEVELS: Mapping[str, detail.Level] = {level: level for level in DETAILS}
 _EMBEDDER = "ccc"
 _NO_PACKAGE = "`package` comes later, with workspaces; all of this project was searched."
 _NO_KNOWLEDGE = "`source` comes later, with knowledge stores; only code was searched."
@@ -104,14 +102,14 @@ def _wanted(state: State, arguments: Reader) -> Wanted:
         notes.append(_NO_PACKAGE)
     if arguments.has("source") and arguments.choice("source", SOURCES) != "code":
         notes.append(_NO_KNOWLEDGE)
-    own = arguments.choice("detail", DETAILS) if arguments.has("detail") else None
+    own = arguments.choice("detail", detail.LEVELS) if arguments.has("detail") else None
     max_tokens = arguments.integer("max_tokens", 0, -(2**31), 2**31)
     return Wanted(
         query,
         count(arguments, "top_k", TOP_K, MOST),
         not arguments.flag("no_graph", default=False),
         max_tokens if max_tokens > 0 else None,
-        _LEVELS[own or state.config.detail],
+        cast(detail.Level, own or state.config.detail),
         tuple(notes),
     )
 
