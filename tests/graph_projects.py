@@ -25,6 +25,7 @@ def graphs() -> Iterator[MakeGraph]:
     made: list[Graph] = []
 
     def make(root: Path, environ: Mapping[str, str] | None = None) -> Graph:
+        project(root)
         made.append(Graph(root, os.environ if environ is None else environ))
         return made[-1]
 
@@ -35,8 +36,8 @@ def graphs() -> Iterator[MakeGraph]:
 
 def project(root: Path) -> Path:
     """The directory that ccc keeps its index in, under *root*."""
-    (root / ".cocoindex_code").mkdir(exist_ok=True)
-    write_file(root / ".git" / "info" / "exclude", "/.cocoindex_code/\n")
+    (root / ".cocoindex_code").mkdir(parents=True, exist_ok=True)
+    write_file(root / ".cocoindex_code" / ".gitignore", "*\n")
     return root / ".cocoindex_code"
 
 

@@ -1,17 +1,15 @@
 """Which chunks were served, so that one can be asked for again: in a new process, in a new text.
 
 What is kept is only a cache, in a file beside ccc's index. It never fails a call: what cannot be
-written is kept in memory, and a file that is broken or of another version is made anew.
+written is kept in memory.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path, PureWindowsPath
 from typing import get_args
@@ -20,20 +18,12 @@ from vera_ccc_tools.ccc import project
 from vera_ccc_tools.chunks import syntax, units
 from vera_ccc_tools.chunks.chunk import Chunk, Type
 from vera_ccc_tools.chunks.units import Read
+from vera_ccc_tools.system.cache_db import CacheDatabase, Unusable
 
 FILE = ".vera-served-chunks.sqlite"
 VERSION = 1
 KEPT = 5000
 """Chunks that are remembered, the latest ones."""
-_WAIT_SECONDS = 0.5
-_BROKEN = {
-    sqlite3.SQLITE_ERROR,  # another schema
-    sqlite3.SQLITE_CONSTRAINT,
-    sqlite3.SQLITE_CORRUPT,
-    sqlite3.SQLITE_FORMAT,
-    sqlite3.SQLITE_MISMATCH,
-    sqlite3.SQLITE_NOTADB,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +137,8 @@ class ServedChunks:
     """The chunks of one project that any process has served, the latest `KEPT` of them."""
 
     def __init__(self, root: Path) -> None:
-        self._file = project.index_path(root).with_name(FILE)
+        path = project.index_path(root).with_name(FILE)
+        self._database = CacheDatabase(path, _TABLES, VERSION)
         self._memory: dict[str, Place] = {}
         self._lock = threading.Lock()
 
@@ -161,7 +152,7 @@ class ServedChunks:
             while len(self._memory) > KEPT:
                 del self._memory[next(iter(self._memory))]
         rows = [(chunk_id, *astuple(each)) for chunk_id, each in places.items() if each.is_text]
-        with suppress(sqlite3.Error, OSError), self._database() as database:
+        with suppress(Unusable), self._database.writing() as database:
             database.executemany(_INSERT, rows)
             database.execute(
                 "DELETE FROM served WHERE n <= (SELECT max(n) FROM served) - ?", [KEPT]
@@ -173,56 +164,12 @@ class ServedChunks:
             known = self._memory.get(chunk_id)
         if known is not None:
             return known
-        with suppress(sqlite3.Error, OSError), self._database() as database:
+        with suppress(Unusable), self._database.reading() as database:
             return _read(database.execute(_SELECT, [chunk_id]).fetchone())
         return None
 
-    @contextmanager
-    def _database(self) -> Iterator[sqlite3.Connection]:
-        """The database, made anew where it cannot be used; committed at the end.
-
-        Raises:
-            OSError: When there is no place for it.
-            sqlite3.Error: When it can be neither used nor made.
-        """
-        if self._file.is_symlink() or not self._file.parent.is_dir():
-            raise FileNotFoundError(self._file)
-        database = self._opened()
-        with closing(database):
-            try:
-                with database:
-                    yield database
-            except sqlite3.Error as error:
-                database.close()
-                if _is_broken(error):
-                    self._discard()
-                raise
-
-    def _opened(self) -> sqlite3.Connection:
-        try:
-            return self._connected()
-        except sqlite3.Error as error:
-            if not _is_broken(error):
-                raise
-            self._discard()
-            return self._connected()
-
-    def _connected(self) -> sqlite3.Connection:
-        database = sqlite3.connect(self._file, timeout=_WAIT_SECONDS)
-        try:
-            database.execute("PRAGMA trusted_schema = OFF")
-            database.execute("PRAGMA synchronous = OFF")  # a cache may be lost
-            if database.execute("PRAGMA user_version").fetchone() != (VERSION,):
-                database.executescript(_SCHEMA)
-        except sqlite3.Error:
-            database.close()
-            raise
-        return database
-
-    def _discard(self) -> None:
-        for name in (self._file, self._file.with_name(f"{FILE}-journal")):
-            with suppress(OSError):
-                os.unlink(name)  # noqa: PTH108
+    def close(self) -> None:
+        self._database.close()
 
 
 def _read(row: tuple[object, ...] | None) -> Place | None:
@@ -236,18 +183,7 @@ def _read(row: tuple[object, ...] | None) -> Place | None:
     return found if found.type in get_args(Type) else None
 
 
-def _is_broken(error: sqlite3.Error) -> bool:
-    """Whether the file is to blame, and not a lock, the disk or what we may do to it."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _BROKEN
-
-
 _COLUMNS = ", ".join(field.name for field in fields(Place))
-_SCHEMA = f"""
-BEGIN IMMEDIATE;
-DROP TABLE IF EXISTS served;
-CREATE TABLE served (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, {_COLUMNS});
-PRAGMA user_version = {VERSION};
-COMMIT;
-"""
+_TABLES = f"CREATE TABLE served (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, {_COLUMNS});\n"
 _INSERT = f"INSERT OR REPLACE INTO served (id, {_COLUMNS}) VALUES (?{', ?' * len(fields(Place))})"  # noqa: S608 - names only
 _SELECT = f"SELECT {_COLUMNS} FROM served WHERE id = ?"  # noqa: S608 - names only

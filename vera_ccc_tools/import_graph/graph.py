@@ -14,8 +14,8 @@ from pathlib import Path
 from vera_ccc_tools.ccc import project
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.import_graph import store
-from vera_ccc_tools.import_graph.store import Broken, Busy, Store
 from vera_ccc_tools.import_graph.update import TooMuch, Updater
+from vera_ccc_tools.system.cache_db import Broken, Unusable
 from vera_ccc_tools.system.process import Command, run
 from vera_ccc_tools.system.tasks import Cancel, Cancelled, Task, running
 
@@ -27,8 +27,6 @@ PATIENCE = 1.0
 """Seconds that a call waits for the graph after its other work; only a first build takes longer."""
 _PAUSE = 0.02
 _END_DEADLINE = 10.0
-_IMAGE_LIMIT = 512 * 1024 * 1024
-"""Bytes of a graph that is kept in memory."""
 _PACKAGES = Path(__file__).resolve().parents[2]
 """The directory that holds this package, for the process that builds."""
 
@@ -65,7 +63,7 @@ class Graph:
     def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
         self._root = root
         self._environ = dict(environ)
-        self._store = Store(project.index_path(root, environ).with_name(store.NAME))
+        self._store = store.opened(project.index_path(root, environ).with_name(store.NAME))
         self._updater = Updater(root, environ, self._store)
         self._turn = threading.Lock()
         self._built_elsewhere = threading.Event()
@@ -81,7 +79,7 @@ class Graph:
         try:
             with self._store.reading() as connection:
                 return store.marks(connection).built
-        except (Broken, Busy):
+        except Unusable:
             return False
 
     @property
@@ -97,7 +95,7 @@ class Graph:
                 built = store.marks(connection).built
                 files, edges = store.counts(connection)
                 unread = store.problems(connection)
-        except (Broken, Busy) as error:
+        except Unusable as error:
             return State(building=building, problem=self._problem or str(error))
         unreadable = tuple(sorted({*self._unreadable, *unread}))
         return State(built, building, files, edges, unreadable, self._problem)
@@ -155,7 +153,7 @@ class Graph:
                 if not store.marks(connection).built:
                     return ()
                 return tuple(store.related(connection, path, backwards=backwards))
-        except (Broken, Busy):
+        except Unusable:
             return ()
 
     def _advance(self, cancel: Cancel) -> bool:
@@ -169,9 +167,8 @@ class Graph:
             try:
                 self._unreadable = self._updater.update(cancel)
             except Broken:
-                self._store.discard()
                 raise TooMuch from None
-            except Busy as error:
+            except Unusable as error:
                 self._problem = str(error)
                 return False
             except Failure as failure:
@@ -203,13 +200,11 @@ class Graph:
 
     def _build(self) -> None:
         """Have it built by a process: threads would hold each other up."""
-        path = self._store.path
-        named = () if path is None else (str(path),)
         module = "vera_ccc_tools.import_graph.build"
-        argv = (sys.executable, "-P", "-m", module, str(self._root), *named)
+        argv = (sys.executable, "-P", "-m", module, str(self._root), str(self._store.path))
         python_path = [str(_PACKAGES), self._environ.get("PYTHONPATH", "")]
         env = self._environ | {"PYTHONPATH": os.pathsep.join(filter(None, python_path))}
-        command = Command(argv, self._root, env, head_limit=_IMAGE_LIMIT)
+        command = Command(argv, self._root, env)
         try:
             done = run(command, deadline=BUILD_DEADLINE, cancel=self._ending)
         except Failure as failure:
@@ -222,13 +217,7 @@ class Graph:
             lines = done.stderr.head.decode(errors="replace").strip().splitlines()
             self._fail(lines[-1] if lines else f"the build ended with {done.returncode}")
             return
-        try:
-            if path is None:
-                self._store.load(done.stdout.head)
-        except Broken as error:
-            self._fail(f"the build gave no graph: {error}")
-        else:
-            self._problem, self._failed_at = "", None
+        self._problem, self._failed_at = "", None
 
     def _fail(self, problem: str) -> None:
         self._problem, self._failed_at = problem, time.monotonic()

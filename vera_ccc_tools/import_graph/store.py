@@ -1,4 +1,4 @@
-"""The import graph in a SQLite file beside ccc's index. It is a cache: what is broken goes.
+"""The import graph as tables of a cache beside ccc's index.
 
 One table of files with what they say of themselves, one of edges, and one of the keys that each
 file was resolved with. A path is kept as bytes, since a name need not be UTF-8.
@@ -9,20 +9,17 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
+
+from vera_ccc_tools.system.cache_db import CacheDatabase
 
 VERSION = 1
 """Of the tables and of what `imports` and `resolve` make; to be raised when either changes."""
 NAME = ".vera-import-graph.db"
-_APPLICATION = 0x76656772
-_BUSY = 5.0
-"""Seconds to wait for another process that writes."""
 
-_TABLES = """
+TABLES = """
 CREATE TABLE state (generation INTEGER, built INTEGER, whole INTEGER);
 INSERT INTO state VALUES (0, 0, 0);
 CREATE TABLE file (
@@ -34,14 +31,6 @@ CREATE INDEX edge_target ON edge (target, source);
 CREATE TABLE lookup (key INTEGER, file INTEGER, PRIMARY KEY (key, file)) WITHOUT ROWID;
 CREATE INDEX lookup_file ON lookup (file);
 """
-
-
-class Broken(Exception):
-    """The file is no database of ours, or of another version."""
-
-
-class Busy(Exception):
-    """Another process writes, and took too long."""
 
 
 class Signature(NamedTuple):
@@ -77,168 +66,9 @@ class Row(NamedTuple):
     problem: bool = False
 
 
-class Store:
-    """The database, by one connection for all threads of this process.
-
-    It is in memory where its directory cannot be written, or is not there.
-    """
-
-    def __init__(self, path: Path | None) -> None:
-        self._lock = threading.RLock()
-        self._path = path
-        self._opened: tuple[int, ...] = ()
-        self._connection: sqlite3.Connection | None = None
-
-    @property
-    def path(self) -> Path | None:
-        """Where it is; None in memory."""
-        return self._path
-
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """The connection, for this thread alone.
-
-        Raises:
-            Broken: It has to be thrown away, see `discard`.
-            Busy: It is not to be had now.
-        """
-        with self._lock:
-            try:
-                yield self._connected()
-            except sqlite3.DatabaseError as error:
-                if _is_busy(error):
-                    raise Busy(str(error)) from error
-                raise Broken(str(error)) from error
-
-    @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """The connection in a transaction, which ends with the block or is undone."""
-        with self.reading() as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield connection
-                connection.execute("UPDATE state SET generation = generation + 1")
-                connection.execute("COMMIT")
-            finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-
-    def discard(self) -> None:
-        """Throw the database away; one in a file that cannot be removed is given up for memory."""
-        with self._lock:
-            self.close()
-            if self._path is None:
-                return
-            for end in ("", "-wal", "-shm"):
-                try:
-                    Path(f"{self._path}{end}").unlink(missing_ok=True)
-                except OSError:
-                    self._path = None
-                    return
-
-    def load(self, image: bytes) -> None:
-        """Take over a database that another process made in memory.
-
-        Raises:
-            Broken: It is none.
-        """
-        made = _connection(":memory:")
-        try:
-            made.deserialize(image)
-            _check(made)
-        except sqlite3.DatabaseError as error:
-            made.close()
-            raise Broken(str(error)) from error
-        with self._lock:
-            self.close()
-            self._connection = made
-
-    def close(self) -> None:
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-            self._connection = None
-
-    def _connected(self) -> sqlite3.Connection:
-        if self._path is not None and _identity(self._path) != self._opened:
-            self.close()  # another process removed it, or made it anew
-        if self._connection is None:
-            self._connection = self._open()
-        return self._connection
-
-    def _open(self) -> sqlite3.Connection:
-        if self._path is not None and os.access(self._path.parent, os.W_OK):
-            try:
-                return self._on_disk(self._path)
-            except sqlite3.OperationalError as error:
-                if _is_busy(error):
-                    raise
-        self._path = None  # a disk that cannot be written
-        made = _connection(":memory:")
-        _prepare(made)
-        return made
-
-    def _on_disk(self, path: Path) -> sqlite3.Connection:
-        made = _connection(str(path))
-        try:
-            made.execute("PRAGMA journal_mode = WAL")
-            made.execute("PRAGMA synchronous = NORMAL")
-            _prepare(made)
-        except BaseException:
-            made.close()
-            raise
-        self._opened = _identity(path)
-        return made
-
-
-def _is_busy(error: sqlite3.DatabaseError) -> bool:
-    # The low byte is the primary code (https://sqlite.org/rescode.html).
-    code = getattr(error, "sqlite_errorcode", None) or 0
-    return code & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
-
-
-def _connection(name: str) -> sqlite3.Connection:
-    return sqlite3.connect(name, timeout=_BUSY, isolation_level=None, check_same_thread=False)
-
-
-def _prepare(connection: sqlite3.Connection) -> None:
-    """Make the tables in a new database; take an old one only when it is ours.
-
-    Raises:
-        sqlite3.DatabaseError: It is not.
-    """
-    if not _is_empty(connection):
-        _check(connection)
-        return
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        if _is_empty(connection):  # still: another process may make it too
-            for statement in _TABLES.split(";\n"):
-                connection.execute(statement)
-            connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-            connection.execute(f"PRAGMA user_version = {VERSION}")
-    finally:
-        connection.execute("COMMIT")
-    _check(connection)
-
-
-def _is_empty(connection: sqlite3.Connection) -> bool:
-    return not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-
-
-def _check(connection: sqlite3.Connection) -> None:
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if (application, version) != (_APPLICATION, VERSION):
-        raise sqlite3.DatabaseError(f"version {version}")
-
-
-def _identity(path: Path) -> tuple[int, ...]:
-    try:
-        found = path.stat()
-    except OSError:
-        return ()
-    return (found.st_dev, found.st_ino)
+def opened(path: Path) -> CacheDatabase:
+    """The database at *path*."""
+    return CacheDatabase(path, TABLES, VERSION)
 
 
 # --- questions and changes -----------------------------------------------------------------------
@@ -325,6 +155,11 @@ def facts(
             " (SELECT file FROM lookup WHERE key IN (SELECT key FROM wanted)))"
         )
     return ((os.fsdecode(path), language, text) for path, language, text in rows)
+
+
+def change(connection: sqlite3.Connection) -> None:
+    """Count a change."""
+    connection.execute("UPDATE state SET generation = generation + 1")
 
 
 def mark(connection: sqlite3.Connection, *, whole: bool) -> None:

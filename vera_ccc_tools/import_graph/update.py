@@ -20,8 +20,9 @@ from vera_ccc_tools.import_graph.listing import Lister, language_of
 from vera_ccc_tools.import_graph.manifests import Scope
 from vera_ccc_tools.import_graph.read import Reader
 from vera_ccc_tools.import_graph.resolve import resolve
-from vera_ccc_tools.import_graph.store import Marks, Row, Signature, Store
+from vera_ccc_tools.import_graph.store import Marks, Row, Signature
 from vera_ccc_tools.refresh import fingerprint
+from vera_ccc_tools.system.cache_db import Busy, CacheDatabase
 from vera_ccc_tools.system.tasks import Cancel, running
 
 LARGEST = 4 * 1024 * 1024
@@ -108,7 +109,7 @@ class _Effect:
 class Updater:
     """Updates the graph of one project; for one thread at a time."""
 
-    def __init__(self, root: Path, environ: Mapping[str, str], store: Store) -> None:
+    def __init__(self, root: Path, environ: Mapping[str, str], store: CacheDatabase) -> None:
         self._root = os.fspath(root)
         self._store = store
         self._lister = Lister(root, environ)
@@ -123,7 +124,7 @@ class Updater:
         Raises:
             TooMuch: Not without *whole*; nothing was written.
             Failure: ``git_timeout``.
-            Broken, Busy: The database cannot be used, or not now.
+            Unusable: The database, or not now.
         """
         known = self._load()
         changes = self._look(known, cancel)
@@ -221,10 +222,11 @@ class Updater:
     def _writing(self, known: _Known) -> Iterator[sqlite3.Connection]:
         with self._store.writing() as connection:
             if graph_store.marks(connection) != known.marks:
-                raise graph_store.Busy("another process wrote meanwhile")
+                raise Busy("another process wrote meanwhile")
             yield connection
-        with self._store.reading() as connection:
-            known.marks = graph_store.marks(connection)
+            graph_store.change(connection)
+            marks = graph_store.marks(connection)
+        known.marks = marks
 
     def _read(self, path: str, signature: Signature) -> Row:
         """Read one file; one that cannot be read is known as such until it changes."""

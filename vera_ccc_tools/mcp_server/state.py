@@ -95,9 +95,11 @@ class State:
         """End what runs in the background."""
         self._ended.press()
         with self._lock:
-            graphs = list(self._graphs.values())
+            graphs, served = list(self._graphs.values()), list(self._served.values())
         for graph in graphs:
             graph.close()
+        for each in served:
+            each.close()
         self.session.close()
 
     def told(self, failure: Failure) -> Answer:

@@ -16,7 +16,6 @@ from vera_ccc_tools.git.git import Git
 from vera_ccc_tools.import_graph import store as graph_store
 from vera_ccc_tools.import_graph import update
 from vera_ccc_tools.import_graph.graph import State
-from vera_ccc_tools.import_graph.store import Store
 from vera_ccc_tools.import_graph.update import Updater
 from vera_ccc_tools.refresh import fingerprint
 from vera_ccc_tools.system.tasks import Cancel, Cancelled
@@ -60,7 +59,7 @@ def test_a_large_project_is_built_in_the_background(
 
 def test_until_it_is_built_it_names_nothing(git_repo: MakeRepository, graph_of: MakeGraph) -> None:
     root = git_repo(many(update.MOST_FILES + 1))
-    store = Store(project(root) / graph_store.NAME)
+    store = graph_store.opened(project(root) / graph_store.NAME)
     with pytest.raises(Cancelled):
         Updater(root, os.environ, store).update(Soon(update.MOST_FILES), whole=True)
     store.close()
@@ -123,7 +122,7 @@ def test_a_time_in_the_future_is_no_reason_to_read_again(
     later = time.time_ns() + 10**10  # the files' other time, of change, is then long ago
     monkeypatch.setattr(fingerprint, "stamp", lambda: later)
     monkeypatch.setattr(fingerprint, "now", lambda: later)
-    store = Store(None)
+    store = graph_store.opened(project(root) / graph_store.NAME)
     updater = Updater(root, os.environ, store)
     updater.update(Cancel())
     monkeypatch.setattr(updater, "_read", None)  # reads no more

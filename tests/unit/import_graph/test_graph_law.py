@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,8 +11,9 @@ from pathlib import Path
 import hypothesis.strategies as st
 from hypothesis import given, settings
 
-from vera_ccc_tools.import_graph.store import Store, related
+from vera_ccc_tools.import_graph.store import TABLES, VERSION, related
 from vera_ccc_tools.import_graph.update import Updater
+from vera_ccc_tools.system.cache_db import CacheDatabase
 from vera_ccc_tools.system.tasks import Cancel
 
 NO_GIT = {"PATH": ""}
@@ -150,7 +152,7 @@ def apply(root: Path, changes: Mapping[str, str | None]) -> None:
             target.write_text(text, encoding="utf-8", newline="")
 
 
-def edges(store: Store) -> set[tuple[str, str]]:
+def edges(store: CacheDatabase) -> set[tuple[str, str]]:
     """Every importer with what it imports, asked in both directions."""
     with store.reading() as connection:
         paths = [path.decode() for (path,) in connection.execute("SELECT path FROM file")]
@@ -162,10 +164,22 @@ def edges(store: Store) -> set[tuple[str, str]]:
     return imports
 
 
+class InMemory(CacheDatabase):
+    """The graph's tables without a file: hundreds of graphs are made here."""
+
+    def __init__(self) -> None:
+        super().__init__(Path(), TABLES, VERSION)
+        self._connection = sqlite3.connect(":memory:", isolation_level=None)
+        self._prepare(self._connection)
+
+    def _is_there(self) -> bool:
+        return True
+
+
 def from_scratch(root: Path) -> set[tuple[str, str]]:
-    store = Store(None)
-    Updater(root, NO_GIT, store).update(Cancel(), whole=True)
+    store = InMemory()
     try:
+        Updater(root, NO_GIT, store).update(Cancel(), whole=True)
         return edges(store)
     finally:
         store.close()
@@ -176,7 +190,7 @@ def from_scratch(root: Path) -> set[tuple[str, str]]:
 def test_an_update_leaves_what_a_build_from_scratch_makes(history: list[Tree]) -> None:
     with tempfile.TemporaryDirectory() as directory:
         root = Path(directory)
-        store = Store(None)
+        store = InMemory()
         updater = Updater(root, NO_GIT, store)
         try:
             for changes in history:
