@@ -127,19 +127,6 @@ class Status:
 
 
 @dataclass(frozen=True, slots=True)
-class Tracked:
-    """What the index holds, relative to the directory asked in.
-
-    Attributes:
-        files: Tracked files, on disk or not.
-        gitlinks: Submodules.
-    """
-
-    files: tuple[bytes, ...]
-    gitlinks: tuple[bytes, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Rule:
     """The ignore rule that decides for a path.
 
@@ -156,7 +143,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Listed:
-    """What git does not ignore in a directory, tracked or not, relative to it.
+    """What git keeps in a directory, relative to it: tracked, or also untracked and not ignored.
 
     Attributes:
         raw: The records as git wrote them.
@@ -168,24 +155,23 @@ class Listed:
 
     @cached_property
     def files(self) -> tuple[bytes, ...]:
-        """Tracked files, on disk or not, and untracked ones."""
-        paths = (_STAGED.sub(b"", record) for record in self._records if record[:7] != _LINK)
+        """Tracked files, on disk or not, and untracked ones; one in conflict once."""
+        paths = (path for mode, path in self._records if mode != GITLINK)
         return tuple(dict.fromkeys(path for path in paths if not path.endswith(b"/")))
 
     @cached_property
     def nested(self) -> tuple[bytes, ...]:
         """Submodules and nested repositories, which git does not look into; they end in ``/``."""
-        links = (_STAGED.sub(b"", each) + b"/" for each in self._records if each[:7] == _LINK)
-        return (*links, *(record for record in self._records if record.endswith(b"/")))
+        links = (path + b"/" for mode, path in self._records if mode == GITLINK)
+        return (*links, *(path for _, path in self._records if path.endswith(b"/")))
 
-    @property
-    def _records(self) -> list[bytes]:
-        return self.raw.split(b"\0")[:-1]
+    @cached_property
+    def _records(self) -> list[tuple[bytes, bytes]]:
+        return _RECORD.findall(self.raw)
 
 
-_LINK = GITLINK + b" "
 # Mode, object, stage, TAB: git-ls-files(1), --stage. An untracked path stands alone.
-_STAGED = re.compile(rb"\A[0-7]{6} [0-9a-f]{40,64} [0-3]\t")
+_RECORD = re.compile(rb"(?:([0-7]{6}) [0-9a-f]{40,64} [0-3]\t)?([^\0]+)\0")
 _NO_LOOK = re.compile(rb"^warning: could not open directory '(.*)/': ", re.MULTILINE)
 
 
@@ -247,18 +233,6 @@ class Git:
         answer = self.ask(repository.directory, *asked, cancel=cancel, deadline=deadline)
         return Status(answer)
 
-    def tracked(self, repository: Repository, cancel: Cancel | None = None) -> Tracked:
-        """List what the index holds in the repository's directory."""
-        answer = self.ask(repository.directory, "ls-files", "--stage", "-z", cancel=cancel)
-        records = answer.split(b"\0")
-        records.pop()
-        links = [record for record in records if record.startswith(GITLINK)]
-        if links:
-            records = [record for record in records if not record.startswith(GITLINK)]
-        # A file in conflict is listed once for each stage.
-        files = dict.fromkeys(record.partition(b"\t")[2] for record in records)
-        return Tracked(tuple(files), tuple(link.partition(b"\t")[2] for link in links))
-
     def tracked_ignored(
         self, repository: Repository, cancel: Cancel | None = None
     ) -> tuple[bytes, ...]:
@@ -289,12 +263,12 @@ class Git:
         }
 
     def listed(
-        self, directory: Path, *, cancel: Cancel | None = None, deadline: float = DEADLINE
+        self, directory: Path, cancel: Cancel | None = None, *, untracked: bool = True
     ) -> Listed:
-        """List what is tracked or untracked, and not ignored, in *directory*; one process."""
-        options = ("--stage", "--cached", "--others", "--exclude-standard", "-z")
-        command = self._command(directory, ("ls-files", *options))
-        finished = _answered(command, cancel, deadline)
+        """List what is tracked in *directory*, and what is *untracked* and not ignored."""
+        others = ("--cached", "--others", "--exclude-standard") if untracked else ()
+        command = self._command(directory, ("ls-files", "--stage", *others, "-z"))
+        finished = _answered(command, cancel, DEADLINE)
         return Listed(finished.stdout.head, tuple(_NO_LOOK.findall(finished.stderr.head)))
 
     def ask(

@@ -9,17 +9,70 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from vera_ccc_tools.ccc.project import DIRECTORY, find_git_root
 from vera_ccc_tools.errors import Failure, shorten
-from vera_ccc_tools.git.git import Git, GitFailed, NotAWorkTree, Repository, Status, Tracked
+from vera_ccc_tools.git.git import Git, GitFailed, Listed, NotAWorkTree, Repository, Status
 from vera_ccc_tools.system.files import Identity, identity
 from vera_ccc_tools.system.tasks import Cancel
 
 _OWN = os.fsencode(DIRECTORY) + b"/"
+Answer = TypeVar("Answer")
+
+
+def ask_each(
+    root: Path, starts: Iterable[bytes], ask: Callable[[bytes], tuple[Answer, Iterable[bytes]]]
+) -> tuple[dict[bytes, Answer], dict[bytes, Failure]]:
+    """Ask the repositories at *starts* and those in them; places end in ``/``, the root's is empty.
+
+    *ask* gives a repository's answer and the places in it that may be repositories. Returned are
+    the answers by place, in order, and why a nested repository could not be asked.
+
+    Raises:
+        Failure: The repository of the root itself cannot be asked.
+    """
+    answers: dict[bytes, Answer] = {}
+    failures: dict[bytes, Failure] = {}
+    todo = list(starts)
+    seen = set(todo)
+    while todo:
+        at = todo.pop()
+        try:
+            answers[at], nested = ask(at)
+        except Failure as failure:
+            if not at:
+                raise
+            if not isinstance(failure, NotAWorkTree):
+                failures[at] = failure
+            continue
+        for place in nested:
+            # A submodule that is not checked out has no repository.
+            if place not in seen and os.path.lexists(root / os.fsdecode(place) / ".git"):
+                seen.add(place)
+                todo.append(place)
+    return dict(sorted(answers.items())), failures
+
+
+def repositories_below(
+    root: Path, is_walked: Callable[[bytes], bool] | None = None
+) -> Iterator[bytes]:
+    """The places of repositories below a root that is in none; links are not followed."""
+    base = os.fsencode(root)
+    for directory, names, files in os.walk(base):
+        if directory != base and (b".git" in names or b".git" in files):
+            names.clear()
+            yield place_of(directory, base)
+        names[:] = filter(is_walked, names)
+
+
+def place_of(directory: bytes, base: bytes) -> bytes:
+    """The place of a *directory* below *base*."""
+    at = os.path.relpath(directory, base)
+    return b"" if at == b"." else at.replace(os.fsencode(os.sep), b"/") + b"/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +108,7 @@ class Part:
     repository: Repository
     status: Status
     index: Identity | None
-    tracked: Tracked | None = None
+    tracked: Listed | None = None
     tracked_digest: bytes = b""
     submodules: tuple[bytes, ...] = ()
 
@@ -108,28 +161,13 @@ class Surveyor:
             Failure: The repository of the root itself cannot be asked.
         """
         known = {part.at: part for part in last.parts} if last is not None else {}
-        made = Survey()
-        todo = list(self._first(cancel))
-        if not todo:
+        starts = list(self._first(cancel))
+        if not starts:
             raise NotAWorkTree("not_a_work_tree", "There is no git work tree here.")
-        seen = set(todo)
-        while todo:
-            at = todo.pop()
-            try:
-                part = self._ask(at, known.get(at), cancel)
-            except NotAWorkTree:
-                continue
-            except Failure as failure:
-                if not at:
-                    raise
-                made.failures[at] = failure
-                continue
-            made.parts.append(part)
-            found = [place for place in self._nested(part) if place not in seen]
-            seen.update(found)
-            todo.extend(found)
-        made.parts.sort(key=lambda part: part.at)
-        return made
+        parts, failures = ask_each(
+            self._root, starts, lambda at: self._ask(at, known.get(at), cancel)
+        )
+        return Survey(list(parts.values()), failures)
 
     def _first(self, cancel: Cancel | None) -> Iterator[bytes]:
         """The root where it is in a work tree, else the repositories below it."""
@@ -141,7 +179,7 @@ class Surveyor:
                 raise GitFailed(
                     "git_failed", f"git does not accept the repository in {shorten(str(marker))}."
                 ) from None
-            yield from _repositories_below(self._root)
+            yield from repositories_below(self._root)
         else:
             yield b""
 
@@ -159,7 +197,9 @@ class Surveyor:
         self._known[at] = (marked, repository)
         return repository
 
-    def _ask(self, at: bytes, last: Part | None, cancel: Cancel | None) -> Part:
+    def _ask(
+        self, at: bytes, last: Part | None, cancel: Cancel | None
+    ) -> tuple[Part, Iterable[bytes]]:
         repository = self._locate(at, cancel)
         index = identity(repository.index)
         status = self._git.status(repository, cancel=cancel)
@@ -170,15 +210,17 @@ class Surveyor:
             part.tracked_digest, part.submodules = last.tracked_digest, last.submodules
         else:
             self.complete(part, cancel)
-        return part
+        cut = len(repository.prefix)
+        untracked = (at + path[cut:] for path in status.untracked if path.endswith(b"/"))
+        return part, (*part.submodules, *untracked)
 
-    def complete(self, part: Part, cancel: Cancel | None) -> Tracked:
+    def complete(self, part: Part, cancel: Cancel | None) -> Listed:
         """Ask what the index holds, where that is not at hand."""
         if part.tracked is None:
-            tracked = self._git.tracked(part.repository, cancel)
+            tracked = self._git.listed(part.repository.directory, cancel, untracked=False)
             part.tracked = tracked
             part.tracked_digest = hashlib.sha256(b"\0".join(tracked.files)).digest()
-            part.submodules = tuple(part.at + link + b"/" for link in tracked.gitlinks)
+            part.submodules = tuple(part.at + link for link in tracked.nested)
         return part.tracked
 
     def tracked_ignored(self, survey: Survey, cancel: Cancel | None) -> Iterator[str]:
@@ -186,13 +228,6 @@ class Surveyor:
         for part in survey.parts:
             for path in self._git.tracked_ignored(part.repository, cancel):
                 yield os.fsdecode(part.at + path)
-
-    def _nested(self, part: Part) -> Iterator[bytes]:
-        cut = len(part.repository.prefix)
-        untracked = (path[cut:] for path in part.status.untracked if path.endswith(b"/"))
-        for place in (*part.submodules, *(part.at + path for path in untracked)):
-            if os.path.lexists(self._root / os.fsdecode(place) / ".git"):
-                yield place
 
 
 def collect(survey: Survey, surveyor: Surveyor, cancel: Cancel | None) -> Ignored:
@@ -223,12 +258,3 @@ def _kind(marker: Path) -> Identity | int | None:
     """What tells one ``.git`` from another; a directory's times change with every git command."""
     found = identity(marker)
     return found.inode if found is not None and stat.S_ISDIR(found.mode) else found
-
-
-def _repositories_below(root: Path) -> Iterator[bytes]:
-    """Where repositories begin below a root that is in none; links are not followed."""
-    base = os.fsencode(root)
-    for directory, names, files in os.walk(base):
-        if directory != base and (b".git" in names or b".git" in files):
-            names.clear()
-            yield os.path.relpath(directory, base).replace(os.fsencode(os.sep), b"/") + b"/"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from vera_ccc_tools.chunks import grammars
+from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.git import repositories
 from vera_ccc_tools.git.git import Git, GitFailed, GitMissing, Listed, NotAWorkTree
 from vera_ccc_tools.import_graph import manifests
 from vera_ccc_tools.system.tasks import Cancel
@@ -40,7 +43,7 @@ class Lister:
     def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
         self._root = root
         self._environ = environ
-        self._last: tuple[tuple[object, ...], Listing] | None = None
+        self._last: tuple[object, Listing] | None = None
 
     def listing(self, cancel: Cancel) -> Listing:
         """The files now; the very object of the last time when nothing came or went.
@@ -48,88 +51,57 @@ class Lister:
         Raises:
             Failure: ``git_timeout``.
         """
-        collector = _Collector(self._root, self._git(), cancel)
-        if not collector.ask(b""):
-            collector.walk()
-        found = collector.found()
+        walked: list[bytes] = []
+        unreadable: list[bytes] = []
+        try:
+            answers, failures = self._ask([b""], cancel)
+        except (GitMissing, NotAWorkTree, GitFailed):
+            answers, failures = self._below(cancel)
+            walked = list(self._walk(answers, unreadable, cancel))
+        unreadable += failures
+        unreadable += [at + path for at, listed in answers.items() for path in listed.unreadable]
+        found = {at: listed.raw for at, listed in answers.items()}, walked, unreadable
         if self._last is None or self._last[0] != found:
-            self._last = found, collector.listing()
+            kept = (at + path for at, listed in answers.items() for path in listed.files)
+            paths = {os.fsdecode(path) for path in (*walked, *kept)}
+            hidden = {os.fsdecode(path).rstrip("/") for path in unreadable}
+            made = Listing(tuple(sorted(filter(is_read, paths))), tuple(sorted(hidden)))
+            self._last = found, made
         return self._last[1]
 
-    def _git(self) -> Git | None:
-        try:
-            return Git.find(self._environ)
-        except GitMissing:
-            return None
+    def _ask(
+        self, starts: Iterable[bytes], cancel: Cancel
+    ) -> tuple[dict[bytes, Listed], dict[bytes, Failure]]:
+        git = Git.find(self._environ)
 
+        def ask(at: bytes) -> tuple[Listed, Iterable[bytes]]:
+            listed = git.listed(self._root / os.fsdecode(at), cancel)
+            return listed, [at + each for each in listed.nested]
 
-class _Collector:
-    """Collects the files of one project once."""
+        return repositories.ask_each(self._root, starts, ask)
 
-    def __init__(self, root: Path, git: Git | None, cancel: Cancel) -> None:
-        self._root = root
-        self._git = git
-        self._cancel = cancel
-        self._answers: list[tuple[bytes, Listed]] = []
-        self._walked: list[bytes] = []
-        self._unreadable: list[bytes] = []
+    def _below(self, cancel: Cancel) -> tuple[dict[bytes, Listed], dict[bytes, Failure]]:
+        with suppress(GitMissing):
+            return self._ask(repositories.repositories_below(self._root, _is_walked), cancel)
+        return {}, {}
 
-    def ask(self, at: bytes) -> bool:
-        """Ask the repository at *at*, and those in it; say whether it is one."""
-        todo = [at]
-        for place in todo:  # which grows meanwhile
-            try:
-                listed = self._listed(place)
-            except (NotAWorkTree, GitFailed):
-                if place == at:
-                    return False
-                self._unreadable.append(place)
-                continue
-            self._answers.append((place, listed))
-            self._unreadable += [place + path for path in listed.unreadable]
-            nested = (place + each for each in listed.nested)
-            # A submodule that is not checked out has nothing to list.
-            todo += [each for each in nested if os.path.lexists(self._at(each) / ".git")]
-        return True
-
-    def walk(self) -> None:
-        """Take every file, where no git answers for the root, but for what is usually installed."""
+    def _walk(
+        self, asked: Container[bytes], unreadable: list[bytes], cancel: Cancel
+    ) -> Iterator[bytes]:
+        """Every file that no repository was *asked* for, but for what is usually installed."""
         base = os.fsencode(self._root)
-        for directory, names, files in os.walk(base, onerror=self._not_walked):
-            self._cancel.check()
-            at = self._relative(directory)
-            if at and (b".git" in names or b".git" in files) and self.ask(at):
+
+        def note(error: OSError) -> None:
+            unreadable.append(repositories.place_of(os.fsencode(error.filename), base))
+
+        for directory, names, files in os.walk(base, onerror=note):
+            cancel.check()
+            at = repositories.place_of(directory, base)
+            if at in asked:
                 names.clear()
                 continue
-            names[:] = [name for name in names if _is_walked(os.fsdecode(name))]
-            self._walked += [at + name for name in files]
-
-    def found(self) -> tuple[object, ...]:
-        """Equal for equal answers."""
-        raw = [(at, listed.raw) for at, listed in self._answers]
-        return raw, self._walked, self._unreadable
-
-    def listing(self) -> Listing:
-        paths = {os.fsdecode(path) for path in self._walked}
-        for at, listed in self._answers:
-            paths.update(os.fsdecode(at + path) for path in listed.files)
-        unreadable = {os.fsdecode(path).rstrip("/") for path in self._unreadable}
-        return Listing(tuple(sorted(filter(is_read, paths))), tuple(sorted(unreadable)))
-
-    def _listed(self, at: bytes) -> Listed:
-        if self._git is None:
-            raise NotAWorkTree("not_a_work_tree", "There is no git to ask.")
-        return self._git.listed(self._at(at), cancel=self._cancel)
-
-    def _at(self, place: bytes) -> Path:
-        return self._root / os.fsdecode(place)
-
-    def _relative(self, directory: bytes) -> bytes:
-        at = os.path.relpath(directory, os.fsencode(self._root))
-        return b"" if at == b"." else at.replace(os.fsencode(os.sep), b"/") + b"/"
-
-    def _not_walked(self, error: OSError) -> None:
-        self._unreadable.append(self._relative(os.fsencode(error.filename)))
+            names[:] = filter(_is_walked, names)
+            yield from (at + name for name in files)
 
 
 def is_read(path: str) -> bool:
@@ -148,5 +120,5 @@ def _has_grammar(extension: str) -> bool:
     return grammars.language_of(f"x.{extension}") is not None
 
 
-def _is_walked(name: str) -> bool:
-    return not name.startswith(".") and name not in _LEFT_OUT
+def _is_walked(name: bytes) -> bool:
+    return not name.startswith(b".") and os.fsdecode(name) not in _LEFT_OUT

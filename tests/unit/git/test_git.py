@@ -128,10 +128,10 @@ def test_tracked_files_are_listed_once_and_apart_from_submodules(
     root = git_repo({"a\tb\n": "1", "c": "1"} if os.name == "posix" else {"c": "1"})
     allow = ("-c", "protocol.file.allow=always")
     run_git(root, *allow, "submodule", "--quiet", "add", str(inner), "lib")
-    tracked = git.tracked(git.repository(root))
+    tracked = git.listed(root, untracked=False)
     assert b"c" in tracked.files
     assert (b"a\tb\n" in tracked.files) == (os.name == "posix")
-    assert tracked.gitlinks == (b"lib",)
+    assert tracked.nested == (b"lib/",)
 
 
 def test_the_rule_of_each_path_is_told_and_none_for_what_is_kept(
@@ -173,7 +173,7 @@ def test_a_failure_quotes_git_and_names_the_command_and_the_directory(
     run_git(tmp_path, "init", "-q")
     write_file(tmp_path / ".git/index", "no index")
     with pytest.raises(GitFailed) as caught:
-        git.tracked(git.repository(tmp_path))
+        git.listed(tmp_path)
     assert "git ls-files" in caught.value.message
     assert tmp_path.name in caught.value.message
     assert "index" in caught.value.message
