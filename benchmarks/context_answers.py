@@ -78,7 +78,7 @@ def of_context(level: detail.Level, *, widened: bool) -> Way:
 def _shown(served: Served, level: detail.Level) -> Shown:
     chunk = served.chunk
     entry = Entry(chunk, chunk.path, detail.render(chunk, level), served.score)
-    text = texts.found(texts.Page((entry,)), "", "full").split("query_id")[0]
+    text = texts.found(texts.Shown((entry,)), "", "full").split("query_id")[0]
     return Shown(chunk.path, tokens(text))
 
 

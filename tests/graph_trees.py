@@ -7,13 +7,13 @@ from collections.abc import Mapping
 
 from vera_ccc_tools.import_graph import manifests
 from vera_ccc_tools.import_graph.facts import Facts
-from vera_ccc_tools.import_graph.files import Files, keys_of
+from vera_ccc_tools.import_graph.files import FileSet, keys_of
 from vera_ccc_tools.import_graph.listing import language_of
 from vera_ccc_tools.import_graph.manifests import Scope
-from vera_ccc_tools.import_graph.read import Reader
+from vera_ccc_tools.import_graph.read import SourceReader
 from vera_ccc_tools.import_graph.resolve import Resolved, resolve
 
-READER = Reader()
+READER = SourceReader()
 
 
 def facts(path: str, source: str | bytes) -> Facts:
@@ -56,8 +56,8 @@ def edges(tree: Mapping[str, str | bytes]) -> dict[str, list[str]]:
 def _resolved(
     said: Mapping[str, Facts], told: Mapping[str, manifests.Manifest]
 ) -> dict[str, Resolved]:
-    files = Files({path: each.provides for path, each in said.items()})
-    scope = Scope(files, manifests.Project(told))
+    files = FileSet({path: each.provides for path, each in said.items()})
+    scope = Scope(files, manifests.Manifests(told))
     return {
         path: resolve(scope, path, language_of(path) or "", each) for path, each in said.items()
     }

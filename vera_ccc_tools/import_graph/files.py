@@ -49,7 +49,7 @@ def namespace_of(name: str) -> str:
     return name.replace("\\", ".").rpartition(".")[0]
 
 
-class Files:
+class FileSet:
     """The files of one moment.
 
     Attributes:

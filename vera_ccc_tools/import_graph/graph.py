@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,14 +26,13 @@ RETRY = 60.0
 """Seconds until a build that failed is tried again."""
 PATIENCE = 1.0
 """Seconds that a call waits for the graph after its other work; only a first build takes longer."""
-_PAUSE = 0.02
 _END_DEADLINE = 10.0
 _PACKAGES = Path(__file__).resolve().parents[2]
 """The directory that holds this package, for the process that builds."""
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class GraphState:
     """What the graph covers.
 
     Attributes:
@@ -66,10 +66,9 @@ class Graph:
         self._store = store.opened(project.index_path(root, environ).with_name(store.NAME))
         self._updater = Updater(root, environ, self._store)
         self._turn = threading.Lock()
-        self._built_elsewhere = threading.Event()
         self._ending = Cancel()
         self._background: Task[None] | None = None
-        self._failed_at: float | None = None
+        self._failed_at = -math.inf
         self._unreadable: tuple[str, ...] = ()
         self._problem = ""
 
@@ -84,11 +83,10 @@ class Graph:
 
     @property
     def building(self) -> bool:
-        """Whether a build or an update goes on in the background."""
         return self._background is not None and not self._background.done
 
-    def state(self) -> State:
-        """What it covers, from what is known; all that is known is counted for it."""
+    def state(self) -> GraphState:
+        """What it covers, counted anew."""
         building = self.building
         try:
             with self._store.reading() as connection:
@@ -96,16 +94,18 @@ class Graph:
                 files, edges = store.counts(connection)
                 unread = store.problems(connection)
         except Unusable as error:
-            return State(building=building, problem=self._problem or str(error))
+            return GraphState(building=building, problem=self._problem or str(error))
         unreadable = tuple(sorted({*self._unreadable, *unread}))
-        return State(built, building, files, edges, unreadable, self._problem)
+        return GraphState(built, building, files, edges, unreadable, self._problem)
 
     def start(self, cancel: Cancel) -> None:
         """Build it, or bring it up to date, in the background; return at once.
 
         What runs in the background ends when *cancel* is pressed, or with `close`.
         """
-        self._begin(cancel)
+        with self._turn:
+            if self._background is None or self._background.done:
+                self._background = Task(lambda _own: self._work(cancel))
 
     def update(self, cancel: Cancel | None = None) -> bool:
         """Bring it up to date with the disk now; say whether it is.
@@ -114,14 +114,11 @@ class Graph:
         background instead, and the answers are those of the last state until it is done, which
         `wait` waits for.
         """
-        if self._built_elsewhere.is_set():
-            return False
         try:
             return self._advance(cancel or Cancel())
         except TooMuch:
-            failed = self._failed_at
-            if failed is None or time.monotonic() - failed > RETRY:
-                self._begin(Cancel())
+            if time.monotonic() - self._failed_at > RETRY:
+                self.start(Cancel())
             return False
 
     def wait(self, seconds: float, cancel: Cancel | None = None) -> bool:
@@ -130,11 +127,9 @@ class Graph:
         return background is None or background.wait(seconds, cancel or Cancel())
 
     def imports(self, path: str) -> tuple[str, ...]:
-        """The files that *path* imports, sorted."""
         return self._related(path, backwards=False)
 
     def importers(self, path: str) -> tuple[str, ...]:
-        """The files that import *path*, sorted."""
         return self._related(path, backwards=True)
 
     def neighbours(self, path: str) -> tuple[str, ...]:
@@ -179,83 +174,52 @@ class Graph:
 
     # --- the background --------------------------------------------------------------------------
 
-    def _begin(self, cancel: Cancel) -> None:
-        with self._turn:
-            if self._background is None or self._background.done:
-                self._background = Task(lambda _own: self._work(cancel))
-
     def _work(self, cancel: Cancel) -> None:
         with cancel.notifying(self._ending.press):
             try:
                 self._advance(self._ending)
-                self._failed_at = None
             except TooMuch:
-                self._built_elsewhere.set()
-                try:
-                    self._build()
-                finally:
-                    self._built_elsewhere.clear()
+                self._problem = self._build()
+                self._failed_at = time.monotonic() if self._problem else -math.inf
             except Cancelled as cancelled:
                 self._problem = str(cancelled)
 
-    def _build(self) -> None:
-        """Have it built by a process: threads would hold each other up."""
+    def _build(self) -> str:
+        """Have it built by a process, as threads would hold each other up; say what failed."""
         module = "vera_ccc_tools.import_graph.build"
         argv = (sys.executable, "-P", "-m", module, str(self._root), str(self._store.path))
         python_path = [str(_PACKAGES), self._environ.get("PYTHONPATH", "")]
         env = self._environ | {"PYTHONPATH": os.pathsep.join(filter(None, python_path))}
-        command = Command(argv, self._root, env)
         try:
-            done = run(command, deadline=BUILD_DEADLINE, cancel=self._ending)
+            done = run(Command(argv, self._root, env), deadline=BUILD_DEADLINE, cancel=self._ending)
         except Failure as failure:
-            self._fail(failure.message)
-            return
+            return failure.message
         if done.ended == "deadline":
-            self._fail(f"the build took over {BUILD_DEADLINE:g} s")
-            return
+            return f"the build took over {BUILD_DEADLINE:g} s"
         if done.ended == "cancel" or done.returncode:
             lines = done.stderr.head.decode(errors="replace").strip().splitlines()
-            self._fail(lines[-1] if lines else f"the build ended with {done.returncode}")
-            return
-        self._problem, self._failed_at = "", None
+            return lines[-1] if lines else f"the build ended with {done.returncode}"
+        return ""
 
-    def _fail(self, problem: str) -> None:
-        self._problem, self._failed_at = problem, time.monotonic()
+    # --- beside a call's other work --------------------------------------------------------------
 
+    @contextmanager
+    def beside(self) -> Iterator[Callable[[Cancel], str]]:
+        """Bring it up to date while the block runs.
 
-class Neighbourhood:
-    """The graph as one call uses it: brought up to date beside the call's other work."""
+        What the block gets says why there is no graph to go by, or nothing where there is one; it
+        waits a little for that.
+        """
+        with running(self.update) as update:
+            yield lambda cancel: self._missing(update, cancel)
 
-    def __init__(self, graph: Graph, update: Task[bool]) -> None:
-        self._graph = graph
-        self._update = update
-
-    def missing(self, cancel: Cancel) -> str:
-        """Why there is no graph to go by; empty where there is. A little time is given to it."""
+    def _missing(self, update: Task[bool], cancel: Cancel) -> str:
         until = time.monotonic() + PATIENCE
-        self._update.wait(PATIENCE, cancel)
-        while self._graph.building and time.monotonic() < until:
-            cancel.wait(_PAUSE)
-            cancel.check()
-        if self._graph.ready:
+        update.wait(PATIENCE, cancel)
+        if self._background is not None:
+            self._background.wait(until - time.monotonic(), cancel)
+        if self.ready:
             return ""
-        state = self._graph.state()
-        if state.problem and not state.building:
-            return f"The import graph could not be built: {state.problem}."
+        if self._problem and not self.building:
+            return f"The import graph could not be built: {self._problem}."
         return "The import graph is still being built."
-
-    def imports(self, path: str) -> tuple[str, ...]:
-        return self._graph.imports(path)
-
-    def importers(self, path: str) -> tuple[str, ...]:
-        return self._graph.importers(path)
-
-    def neighbours(self, path: str) -> tuple[str, ...]:
-        return self._graph.neighbours(path)
-
-
-@contextmanager
-def beside(graph: Graph) -> Iterator[Neighbourhood]:
-    """Bring *graph* up to date while the block runs."""
-    with running(graph.update) as update:
-        yield Neighbourhood(graph, update)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from vera_ccc_tools.import_graph.files import Files, ancestors
+from vera_ccc_tools.import_graph.files import FileSet, ancestors
 
 Manifest = dict[str, Any]
 
@@ -131,7 +131,7 @@ def _setup(_text: str) -> Manifest:
     return {"roots": ["", "src"]}
 
 
-class Project:
+class Manifests:
     """All manifests of a project, by path."""
 
     def __init__(self, manifests: Mapping[str, Manifest]) -> None:
@@ -181,5 +181,5 @@ _READERS: Mapping[str, Callable[[str], Manifest]] = {
 class Scope:
     """The files of a project and what its manifests say."""
 
-    files: Files
-    project: Project
+    files: FileSet
+    project: Manifests

@@ -63,7 +63,7 @@ _QUERIES["cpp"] = _QUERIES["c"]
 _QUERIES["tsx"] = _QUERIES["typescript"]
 
 
-class Reader:
+class SourceReader:
     """Reads source files; for one thread, as its parsers are."""
 
     def __init__(self) -> None:
@@ -124,7 +124,7 @@ def _inline_parser() -> Parser | None:
         return None
 
 
-def _python(_reader: Reader, captures: Captures) -> Iterator[Import]:
+def _python(_reader: SourceReader, captures: Captures) -> Iterator[Import]:
     for node in captures.get("import", []):
         yield Import("import", _dotted(node))
     for node in captures.get("from", []):
@@ -144,7 +144,7 @@ def _dotted(node: Node) -> str:
     return re.sub(r"[\s\\]+", "", text(node))
 
 
-def _ecmascript(_reader: Reader, captures: Captures) -> Iterator[Import]:
+def _ecmascript(_reader: SourceReader, captures: Captures) -> Iterator[Import]:
     for node in captures.get("module", []):
         name = _literal(node)
         if name:
@@ -161,12 +161,12 @@ def _literal(node: Node) -> str:
     return text(inner[0])
 
 
-def _go(_reader: Reader, captures: Captures) -> Iterator[Import]:
+def _go(_reader: SourceReader, captures: Captures) -> Iterator[Import]:
     for node in captures.get("package", []):
         yield Import("package", text(node).strip('"`'))
 
 
-def _java(_reader: Reader, captures: Captures) -> Iterator[Import]:
+def _java(_reader: SourceReader, captures: Captures) -> Iterator[Import]:
     for node in captures.get("import", []):
         types = {child.type: child for child in node.children}
         name = types.get("scoped_identifier") or types.get("identifier")
@@ -175,7 +175,7 @@ def _java(_reader: Reader, captures: Captures) -> Iterator[Import]:
             yield Import(kind, _dotted(name))
 
 
-def _ruby(_reader: Reader, captures: Captures) -> Iterator[Import]:
+def _ruby(_reader: SourceReader, captures: Captures) -> Iterator[Import]:
     for call in captures.get("call", []):
         receiver = call.child_by_field_name("receiver")
         method, given = (call.child_by_field_name(name) for name in ("method", "arguments"))
@@ -206,13 +206,13 @@ def _beside(node: Node) -> str:
     return "" if found is None else next(filter(None, found.groups())).lstrip("/")
 
 
-def _c(_reader: Reader, captures: Captures) -> Iterator[Import]:
+def _c(_reader: SourceReader, captures: Captures) -> Iterator[Import]:
     for kind in ("quote", "angle"):
         for node in captures.get(kind, []):
             yield Import(kind, text(node)[1:-1].replace("\\", "/"))
 
 
-def _markdown(reader: Reader, captures: Captures) -> Iterator[Import]:
+def _markdown(reader: SourceReader, captures: Captures) -> Iterator[Import]:
     for inline in captures.get("inline", []):
         yield from reader.links(inline)
     yield from _links(captures.get("link", []))
@@ -233,7 +233,7 @@ def _links(destinations: list[Node]) -> Iterator[Import]:
             yield Import("link", path)
 
 
-_FORMS: dict[str, Callable[[Reader, Captures], Iterator[Import]]] = {
+_FORMS: dict[str, Callable[[SourceReader, Captures], Iterator[Import]]] = {
     "c": _c,
     "cpp": _c,
     "go": _go,

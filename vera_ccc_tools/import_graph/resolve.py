@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from vera_ccc_tools.import_graph.facts import Facts, Import
-from vera_ccc_tools.import_graph.files import Files, ancestors, directory_of, join
+from vera_ccc_tools.import_graph.files import FileSet, ancestors, directory_of, join
 from vera_ccc_tools.import_graph.manifests import Scope
 from vera_ccc_tools.import_graph.resolve_javascript import ecmascript
 from vera_ccc_tools.import_graph.resolve_python import python
@@ -21,7 +21,7 @@ class Resolved(NamedTuple):
     """What one file imports.
 
     Attributes:
-        targets: Files of the project, sorted, without the file itself.
+        targets: FileSet of the project, sorted, without the file itself.
         keys: What it was resolved with, see `files`.
     """
 
@@ -141,18 +141,18 @@ def _ruby(scope: Scope, path: str, facts: Facts) -> Iterator[str]:
             yield found
 
 
-def _there(files: Files, path: str | None) -> str | None:
+def _there(files: FileSet, path: str | None) -> str | None:
     return path if path is not None and files.has(path) else None
 
 
-def _from_root_or_here(files: Files, path: str, name: str) -> str | None:
+def _from_root_or_here(files: FileSet, path: str, name: str) -> str | None:
     """A path from the working directory, which is one of two; nothing when both are right."""
     places = {_there(files, join("", name)), _there(files, join(directory_of(path), name))}
     places.discard(None)
     return places.pop() if len(places) == 1 else None
 
 
-def _on_load_path(files: Files, path: str, name: str) -> str | None:
+def _on_load_path(files: FileSet, path: str, name: str) -> str | None:
     for above in ancestors(path):
         tests = posixpath.basename(above) in {"spec", "test"}
         for directory in ("lib", "") if tests else ("lib",):
@@ -179,7 +179,7 @@ def _c(scope: Scope, path: str, facts: Facts) -> Iterator[str]:
             yield found
 
 
-def _on_include_path(files: Files, path: str, include: Import) -> str | None:
+def _on_include_path(files: FileSet, path: str, include: Import) -> str | None:
     """The header in the nearest usual include directory, or the only one that ends so.
 
     ``<name.h>`` without a directory is a system's header unless an include directory holds it.
@@ -212,7 +212,7 @@ def _csharp(scope: Scope, _path: str, facts: Facts) -> Iterator[str]:
             yield from _declaring(scope.files, each.name)
 
 
-def _declaring(files: Files, name: str) -> list[str]:
+def _declaring(files: FileSet, name: str) -> list[str]:
     """The files that declare a type, or the type that it is in."""
     namespace, _, last = name.rpartition(".")
     outer, _, holder = namespace.rpartition(".")
@@ -253,7 +253,7 @@ def _psr4(scope: Scope, path: str, name: str) -> str | None:
     return found[nearest] if nearest is not None else None
 
 
-def _declared(files: Files, name: str) -> str | None:
+def _declared(files: FileSet, name: str) -> str | None:
     namespace, _, last = name.replace("\\", ".").rpartition(".")
     declaring = files.types(namespace).get(last, [])
     return declaring[0] if len(declaring) == 1 else None

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from vera_ccc_tools.import_graph.facts import Facts
 from vera_ccc_tools.import_graph.files import ancestors, directory_of, join
-from vera_ccc_tools.import_graph.manifests import Project, Scope
+from vera_ccc_tools.import_graph.manifests import Manifests, Scope
 
 _TYPED = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".d.ts", ".d.mts", ".d.cts")
 _PLAIN = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".d.ts", ".d.mts", ".d.cts")
@@ -171,7 +171,7 @@ class _Options(NamedTuple):
     base: str | None
 
 
-def _options(project: Project, path: str) -> _Options:
+def _options(project: Manifests, path: str) -> _Options:
     for above in ancestors(path):
         for name in ("tsconfig.json", "jsconfig.json"):
             if project.at(above, name) is not None:
@@ -179,7 +179,7 @@ def _options(project: Project, path: str) -> _Options:
     return _Options({}, "", None)
 
 
-def _with_references(project: Project, path: str) -> _Options:
+def _with_references(project: Manifests, path: str) -> _Options:
     """A solution's own file says nothing; what it refers to does."""
     own = _extended(project, path, _MOST_EXTENDS)
     if own.paths or own.base is not None:
@@ -195,7 +195,7 @@ def _with_references(project: Project, path: str) -> _Options:
     return own
 
 
-def _extended(project: Project, path: str, left: int) -> _Options:
+def _extended(project: Manifests, path: str, left: int) -> _Options:
     manifest = project.manifests.get(path)
     found = _Options({}, "", None)
     if not manifest or not left:
@@ -217,7 +217,7 @@ def _extended(project: Project, path: str, left: int) -> _Options:
     return _Options(found.paths, found.paths_from, base)
 
 
-def _extends(project: Project, path: str, name: Any) -> str | None:
+def _extends(project: Manifests, path: str, name: Any) -> str | None:
     if not isinstance(name, str):
         return None
     if name.startswith("."):

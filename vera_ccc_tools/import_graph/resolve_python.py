@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 
 from vera_ccc_tools.import_graph.facts import Facts, Import
-from vera_ccc_tools.import_graph.files import Files, ancestors, directory_of, join
+from vera_ccc_tools.import_graph.files import FileSet, ancestors, directory_of, join
 from vera_ccc_tools.import_graph.manifests import Scope
 
 # A package comes before a module of its name, as in `importlib.machinery.FileFinder`.
@@ -23,7 +23,7 @@ def python(scope: Scope, path: str, facts: Facts) -> Iterator[str]:
             yield from _absolute(scope, path, each)
 
 
-def _relative(files: Files, path: str, wanted: Import) -> Iterator[str]:
+def _relative(files: FileSet, path: str, wanted: Import) -> Iterator[str]:
     module = wanted.name.lstrip(".")
     base: str | None = directory_of(path)
     for _ in range(len(wanted.name) - len(module) - 1):
@@ -33,7 +33,7 @@ def _relative(files: Files, path: str, wanted: Import) -> Iterator[str]:
         yield from _taken(files, "/".join(filter(None, (base, *words))), wanted)
 
 
-def _taken(files: Files, place: str, wanted: Import) -> Iterator[str]:
+def _taken(files: FileSet, place: str, wanted: Import) -> Iterator[str]:
     """The files that are taken of the module at *place*, a path without its extension."""
     missing = not wanted.names
     for name in wanted.names:
@@ -46,7 +46,7 @@ def _taken(files: Files, place: str, wanted: Import) -> Iterator[str]:
         yield whole
 
 
-def _module(files: Files, place: str) -> str | None:
+def _module(files: FileSet, place: str) -> str | None:
     if not place:  # the project's root
         return files.first(["__init__.py", "__init__.pyi"])
     return files.first(form.format(place) for form in _FORMS)
@@ -73,7 +73,7 @@ def _absolute(scope: Scope, path: str, wanted: Import) -> list[str]:
     return list(distinct.pop()) if len(distinct) == 1 else []
 
 
-def _in_root(files: Files, root: str, wanted: Import) -> list[str]:
+def _in_root(files: FileSet, root: str, wanted: Import) -> list[str]:
     place = "/".join(filter(None, (root, *wanted.name.split("."))))
     found = list(dict.fromkeys(_taken(files, place, wanted)))
     if wanted.name in sys.stdlib_module_names:
@@ -121,7 +121,7 @@ def _all_roots(scope: Scope) -> set[str]:
     return {root for directory in directories for root in _roots_of(scope, directory)}
 
 
-def _only_package(files: Files, holders: set[str], wanted: Import) -> dict[str, list[str]]:
+def _only_package(files: FileSet, holders: set[str], wanted: Import) -> dict[str, list[str]]:
     """The answer of the only directory that holds an outermost package of that name."""
     top = wanted.name.partition(".")[0]
     roots = [

@@ -15,10 +15,10 @@ from pathlib import Path
 from vera_ccc_tools.import_graph import manifests
 from vera_ccc_tools.import_graph import store as graph_store
 from vera_ccc_tools.import_graph.facts import Facts
-from vera_ccc_tools.import_graph.files import Files, keys_of
+from vera_ccc_tools.import_graph.files import FileSet, keys_of
 from vera_ccc_tools.import_graph.listing import Lister, language_of
 from vera_ccc_tools.import_graph.manifests import Scope
-from vera_ccc_tools.import_graph.read import Reader
+from vera_ccc_tools.import_graph.read import SourceReader
 from vera_ccc_tools.import_graph.resolve import resolve
 from vera_ccc_tools.import_graph.store import Marks, Row, Signature
 from vera_ccc_tools.refresh import fingerprint
@@ -44,9 +44,9 @@ class Changes:
     """How the disk differs from the graph.
 
     Attributes:
-        changed: Files to read, with their present signatures.
-        removed: Files that are no more.
-        unreadable: Files and directories that could not be looked at.
+        changed: FileSet to read, with their present signatures.
+        removed: FileSet that are no more.
+        unreadable: FileSet and directories that could not be looked at.
         total: How many files there are.
     """
 
@@ -113,7 +113,7 @@ class Updater:
         self._root = os.fspath(root)
         self._store = store
         self._lister = Lister(root, environ)
-        self._reader = Reader()
+        self._reader = SourceReader()
         self._known: _Known | None = None
 
     def update(self, cancel: Cancel, *, whole: bool = False) -> tuple[str, ...]:
@@ -325,8 +325,8 @@ def _resolve(
 ) -> None:
     if known.scope is None:
         said = graph_store.manifests(connection)
-        project = manifests.Project({path: json.loads(text) for path, text in said})
-        known.scope = Scope(Files(known.provides), project)
+        project = manifests.Manifests({path: json.loads(text) for path, text in said})
+        known.scope = Scope(FileSet(known.provides), project)
     for path, language, facts in files:
         if cancel is not None:
             cancel.check()

@@ -50,7 +50,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class Shown:
     """Entries that fit.
 
     Attributes:
@@ -62,7 +62,7 @@ class Page:
     note: str = ""
 
 
-def page(entries: Sequence[Entry], max_tokens: int | None = None) -> Page:
+def fitting(entries: Sequence[Entry], max_tokens: int | None = None) -> Shown:
     """As much of *entries* as fits into *max_tokens* of bodies, and into an answer at all."""
     left = ROOM if max_tokens is None else max_tokens
     room = ROOM
@@ -74,10 +74,10 @@ def page(entries: Sequence[Entry], max_tokens: int | None = None) -> Page:
         if body or not is_cut:
             kept.append(replace(entry, body=body))
         if is_cut:
-            return Page(tuple(kept), detail.TRUNCATED if left <= fits else _TOO_LONG)
+            return Shown(tuple(kept), detail.TRUNCATED if left <= fits else _TOO_LONG)
         left -= _size(body) // BYTES_A_TOKEN
         room -= _size(body)
-    return Page(tuple(kept))
+    return Shown(tuple(kept))
 
 
 def within(entries: Iterable[Entry], room: int) -> list[Entry]:
@@ -101,7 +101,7 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
-def found(shown: Page, query_id: str, level: detail.Level, notes: Sequence[str] = ()) -> str:
+def found(shown: Shown, query_id: str, level: detail.Level, notes: Sequence[str] = ()) -> str:
     """The answer of a search that found something, its bodies shown at *level*."""
     blocks = [
         f"{rank:>2}. [{each.score:.6f}] {each.place}\n{each.body}"
@@ -124,7 +124,7 @@ def nothing(chunks: int, query_id: str, notes: Sequence[str] = ()) -> str:
     return "\n".join([said, "", *_remarks(notes), f"query_id: {query_id}"])
 
 
-def group(title: str, shown: Page) -> str:
+def group(title: str, shown: Shown) -> str:
     """Chunks under a *title*, each behind a line with its place and id."""
     blocks = [title]
     for each in shown.entries:

@@ -35,7 +35,7 @@ from mcp_types import (
 from vera_ccc_tools import __version__
 from vera_ccc_tools.errors import Failure, Front, InvalidArgument
 from vera_ccc_tools.mcp_server import table
-from vera_ccc_tools.mcp_server.state import State
+from vera_ccc_tools.mcp_server.state import ServerState
 from vera_ccc_tools.phrases import tell
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.system.tasks import Cancel
@@ -62,7 +62,7 @@ def main(directory: Path) -> int:
     # The SDK's reader sits in a thread that Ctrl-C does not wake: it would be waited for for ever.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        anyio.run(_serve, State(directory))
+        anyio.run(_serve, ServerState(directory))
     except* (BrokenPipeError, ConnectionResetError):
         pass  # the client has gone, as clients do
     _end()
@@ -79,13 +79,13 @@ def _end() -> None:
                 os._exit(0)
 
 
-async def _serve(state: State) -> None:
+async def _serve(state: ServerState) -> None:
     server = build_server(state)
     async with stdio_server() as (reader, writer):
         await server.run(reader, writer, server.create_initialization_options())
 
 
-def build_server(state: State) -> Server[Any]:
+def build_server(state: ServerState) -> Server[Any]:
     """A server of the nine tools; when it ends, so does what *state* has running."""
     calls = _Calls(state)
 
@@ -109,7 +109,7 @@ def build_server(state: State) -> Server[Any]:
 class _Calls:
     """The two requests that a server of tools answers."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: ServerState) -> None:
         self._state = state
         self._limiter: anyio.CapacityLimiter | None = None
 

@@ -24,12 +24,12 @@ from vera_ccc_tools.usage.events import Metrics
 if TYPE_CHECKING:
     from vera_ccc_tools.chunks.reading import Reading
     from vera_ccc_tools.import_graph.graph import Graph
-    from vera_ccc_tools.mcp_server.answers import Page
+    from vera_ccc_tools.mcp_server.answers import Shown
 
 UNINDEXED = {"not_initialized", "not_indexed"}
 
 
-class State:
+class ServerState:
     """The state behind the nine tools. Its methods may be called from any thread.
 
     Attributes:
@@ -74,7 +74,7 @@ class State:
                 self._served[root] = ServedChunks(root)
             return self._served[root]
 
-    def saw(self, shown: Page, reading: Reading) -> None:
+    def saw(self, shown: Shown, reading: Reading) -> None:
         """Note what a call has shown, so that its chunks can be asked for again."""
         chunks = [entry.chunk for entry in shown.entries]
         self.ledger.touch(

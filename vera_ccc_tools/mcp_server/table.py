@@ -12,17 +12,17 @@ from typing import Any
 
 from vera_ccc_tools.chunks.detail import LEVELS
 from vera_ccc_tools.errors import Failure, InvalidArgument, shorten
-from vera_ccc_tools.mcp_server.state import State
+from vera_ccc_tools.mcp_server.state import ServerState
 from vera_ccc_tools.mcp_server.tools import conversation, expand, index_status, remember, search
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.tools.answer import Answer
 from vera_ccc_tools.tools.arguments import Reader
 
-Run = Callable[[State, Call, Reader], Answer]
+Run = Callable[[ServerState, Call, Reader], Answer]
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class McpTool:
     """One tool.
 
     Attributes:
@@ -50,7 +50,7 @@ _TEXT = {"type": "string"}
 _TOP_K = {"type": "integer", "default": search.TOP_K}
 
 TOOLS = (
-    Tool(
+    McpTool(
         name="context_search",
         description=(
             "Search THIS project's code by meaning, across files. Use it FIRST for any cross-file "
@@ -93,14 +93,14 @@ TOOLS = (
         required=("query",),
         run=search.context_search,
     ),
-    Tool(
+    McpTool(
         name="index_status",
         description="Check whether this project is indexed and how fresh it is.",
         properties={},
         required=(),
         run=index_status.index_status,
     ),
-    Tool(
+    McpTool(
         name="record_feedback",
         description=(
             "Record whether a prior context_search result was helpful: it is logged, for the "
@@ -110,7 +110,7 @@ TOOLS = (
         required=("query_id", "helpful"),
         run=conversation.record_feedback,
     ),
-    Tool(
+    McpTool(
         name="expand_chunk",
         description=(
             "Read the FULL detail of a chunk that context_search already returned, by its "
@@ -127,7 +127,7 @@ TOOLS = (
         required=("chunk_id",),
         run=expand.expand_chunk,
     ),
-    Tool(
+    McpTool(
         name="related_context",
         description=(
             "Given a chunk_id from context_search, return the chunks connected to it through the "
@@ -140,7 +140,7 @@ TOOLS = (
         required=("chunk_id",),
         run=expand.related_context,
     ),
-    Tool(
+    McpTool(
         name="set_output_compression",
         description=(
             "Set how terse THIS session's answers should be: the output-compression level that "
@@ -160,7 +160,7 @@ TOOLS = (
         required=("level",),
         run=conversation.set_output_compression,
     ),
-    Tool(
+    McpTool(
         name="record_decision",
         description=(
             "Remember a VALIDATED decision for future sessions: a note that you or the user have "
@@ -185,7 +185,7 @@ TOOLS = (
         required=("text",),
         run=remember.record_decision,
     ),
-    Tool(
+    McpTool(
         name="session_recall",
         description=(
             "Search THIS project's remembered decisions (of record_decision) for ones relevant to "
@@ -201,7 +201,7 @@ TOOLS = (
         required=("query",),
         run=remember.session_recall,
     ),
-    Tool(
+    McpTool(
         name="summarize_context",
         description=(
             "Get a compact, deterministic digest of what THIS session has done so far: files and "
@@ -223,7 +223,7 @@ TOOLS = (
 BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
-def call(state: State, name: str, given: Mapping[str, Any] | None, call: Call) -> Answer:
+def call(state: ServerState, name: str, given: Mapping[str, Any] | None, call: Call) -> Answer:
     """Run a tool; what a user can meet is answered as failed, but for a missing index.
 
     Raises:

@@ -15,7 +15,7 @@ from helpers import POSIX, SECONDS, run_git, write_file
 from vera_ccc_tools.git.git import Git
 from vera_ccc_tools.import_graph import store as graph_store
 from vera_ccc_tools.import_graph import update
-from vera_ccc_tools.import_graph.graph import State
+from vera_ccc_tools.import_graph.graph import GraphState
 from vera_ccc_tools.import_graph.update import Updater
 from vera_ccc_tools.refresh import fingerprint
 from vera_ccc_tools.system.tasks import Cancel, Cancelled
@@ -34,7 +34,7 @@ def test_a_project_is_told_by_what_it_imports_and_by_what_imports_it(
     assert graph.importers("shop/price.py") == ("shop/cart.py", "tests/test_cart.py")
     assert graph.neighbours("shop/cart.py") == ("shop/price.py", "tests/test_cart.py")
     assert graph.neighbours("notes.txt") == graph.neighbours("no/such.py") == ()
-    assert graph.state() == State(ready=True, files=4, edges=3)
+    assert graph.state() == GraphState(ready=True, files=4, edges=3)
 
 
 def test_two_files_that_import_each_other_are_neighbours_once(

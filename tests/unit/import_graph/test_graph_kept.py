@@ -18,7 +18,7 @@ from graph_projects import SHOP, MakeGraph, Soon, built, graphs, many, project
 from helpers import ROOT, SECONDS, write_file
 from vera_ccc_tools.import_graph import store as graph_store
 from vera_ccc_tools.import_graph import update
-from vera_ccc_tools.import_graph.graph import State
+from vera_ccc_tools.import_graph.graph import GraphState
 from vera_ccc_tools.import_graph.update import Updater
 from vera_ccc_tools.system.tasks import Cancel, Cancelled
 
@@ -92,7 +92,7 @@ def test_two_processes_build_and_update_one_graph(
         assert each.communicate(timeout=SECONDS)[1] == b""
         assert each.returncode == 0
     one, two = graph_of(root), graph_of(root)
-    assert one.state() == two.state() == State(ready=True, files=400, edges=399)
+    assert one.state() == two.state() == GraphState(ready=True, files=400, edges=399)
     write_file(root / "m3.py", "import m0\n")
     assert one.update()
     assert two.imports("m3.py") == ("m0.py",)

@@ -8,8 +8,8 @@ from hypothesis import given
 
 from graph_trees import READER
 from vera_ccc_tools.import_graph.facts import Facts, Import
-from vera_ccc_tools.import_graph.files import Files
-from vera_ccc_tools.import_graph.manifests import Manifest, Project, Scope, read
+from vera_ccc_tools.import_graph.files import FileSet
+from vera_ccc_tools.import_graph.manifests import Manifest, Manifests, Scope, read
 from vera_ccc_tools.import_graph.resolve import resolve
 
 SOURCES = {
@@ -86,7 +86,7 @@ def scope() -> Scope:
     told: dict[str, Manifest] = {
         name: read(name, text.encode()) for name, text in MANIFESTS.items()
     }
-    return Scope(Files(dict.fromkeys(paths, ("a.b", "a\\b", "b"))), Project(told))
+    return Scope(FileSet(dict.fromkeys(paths, ("a.b", "a\\b", "b"))), Manifests(told))
 
 
 SCOPE = scope()

@@ -35,7 +35,7 @@ def served(path: str, score: float) -> Served:
 
 def test_ranks_are_set_to_the_right_and_scores_have_six_digits() -> None:
     entries = [entry(f"{n}.py", "body", -0.0123456789) for n in range(10)]
-    text = answers.found(answers.page(entries), "8c74824599a7", "compact")
+    text = answers.found(answers.fitting(entries), "8c74824599a7", "compact")
     lines = text.split("\n")
     assert lines[0].startswith(" 1. [-0.012346] 0.py:1-1 (function/f) #")
     assert lines[1:3] == ["body", ""]
@@ -47,12 +47,12 @@ def test_ranks_are_set_to_the_right_and_scores_have_six_digits() -> None:
     [("signature", "Bodies shown as signatures. "), ("compact", "Bodies shown compact. ")],
 )
 def test_what_is_shown_of_the_bodies_is_said(level: Level, said: str) -> None:
-    text = answers.found(answers.page([entry("a.py", "body")]), "8c74824599a7", level)
+    text = answers.found(answers.fitting([entry("a.py", "body")]), "8c74824599a7", level)
     assert f"\n\n{said}expand_chunk(chunk_id" in text
 
 
 def test_of_full_bodies_nothing_is_said() -> None:
-    text = answers.found(answers.page([entry("a.py", "body")]), "8c74824599a7", "full")
+    text = answers.found(answers.fitting([entry("a.py", "body")]), "8c74824599a7", "full")
     assert "\nbody\n\nquery_id: " in text
 
 
@@ -64,13 +64,13 @@ def test_nothing_found_tells_how_much_there_is() -> None:
 
 
 def test_a_cut_within_a_character_leaves_it_out() -> None:
-    page = answers.page([entry("a", "äöüß" * 10)], 1)
+    page = answers.fitting([entry("a", "äöüß" * 10)], 1)
     assert [each.body for each in page.entries] == ["äö"]
     assert page.note == "… (context truncated to max_tokens)"
 
 
 def test_what_fits_is_not_cut() -> None:
-    page = answers.page([entry("a", "12345678"), entry("b", "1234")], 3)
+    page = answers.fitting([entry("a", "12345678"), entry("b", "1234")], 3)
     assert [each.body for each in page.entries] == ["12345678", "1234"]
     assert page.note == ""
 
@@ -79,7 +79,7 @@ def test_what_fits_is_not_cut() -> None:
 def test_bodies_never_exceed_the_budget_and_are_beginnings_of_the_whole(
     bodies: list[str], most: int
 ) -> None:
-    page = answers.page([entry(str(n), body) for n, body in enumerate(bodies)], most)
+    page = answers.fitting([entry(str(n), body) for n, body in enumerate(bodies)], most)
     shown = [each.body for each in page.entries]
     assert sum(len(body.encode("utf-8", "replace")) // 4 for body in shown) <= most
     whole = [body.encode("utf-8", "replace") for body in bodies]
@@ -89,7 +89,7 @@ def test_bodies_never_exceed_the_budget_and_are_beginnings_of_the_whole(
 
 
 def test_an_answer_without_a_budget_is_bounded_all_the_same() -> None:
-    page = answers.page([entry(str(n), "x" * 20_000) for n in range(10)])
+    page = answers.fitting([entry(str(n), "x" * 20_000) for n in range(10)])
     assert sum(len(each.body) for each in page.entries) <= 50 * 1024
     assert "truncated for length" in page.note
     assert "max_tokens" not in page.note
@@ -100,7 +100,7 @@ def test_many_small_entries_and_long_paths_are_bounded_too(
     count: int, length: int, most: int | None
 ) -> None:
     entries = [entry("p" * length, "x = 1", -0.5) for _ in range(count)]
-    page = answers.page([replace(each, heading="it imports:") for each in entries], most)
+    page = answers.fitting([replace(each, heading="it imports:") for each in entries], most)
     for text in (answers.group("title", page), answers.found(page, "8c7", "compact")):
         assert len(text.encode()) <= output.MAX_BYTES
     assert page.note or len(page.entries) == count
@@ -108,7 +108,7 @@ def test_many_small_entries_and_long_paths_are_bounded_too(
 
 def test_a_heading_stands_once_before_its_part() -> None:
     parts = [Entry(chunk("a.py"), "a.py", "one", heading="it imports:"), entry("b.py", "two")]
-    text = answers.group("title", answers.page(parts))
+    text = answers.group("title", answers.fitting(parts))
     assert text.split("\n\n")[:2] == ["title", "it imports:"]
     assert text.count("it imports:") == 1
 

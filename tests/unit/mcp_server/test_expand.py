@@ -13,7 +13,7 @@ from helpers import write_file
 from vera_ccc_tools.chunks.chunk import Chunk
 from vera_ccc_tools.chunks.reading import Reading
 from vera_ccc_tools.mcp_server import table
-from vera_ccc_tools.mcp_server.state import State
+from vera_ccc_tools.mcp_server.state import ServerState
 from vera_ccc_tools.system.call import Call
 
 PLACE = re.compile(r"^(\S+):\d+-\d+ \(\w+/\w+\) #[0-9a-f]{16}$", re.MULTILINE)
@@ -23,7 +23,7 @@ class Asked:
     """A chunk that was served, and the tools that are asked about it."""
 
     def __init__(self, root: Path, chunk: Chunk) -> None:
-        self.state = State(root)
+        self.state = ServerState(root)
         self.state.served(root).remember([chunk])
         self.chunk = chunk
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vera_ccc_tools.mcp_server.ledger import SCOPES
-from vera_ccc_tools.mcp_server.state import State
+from vera_ccc_tools.mcp_server.state import ServerState
 from vera_ccc_tools.setup import terseness
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.tools.answer import Answer
@@ -21,7 +21,7 @@ MAX_NOTE = 2000
 _UNKNOWN = "It is an unknown query_id: no search of this session, nor of the log's end, has it."
 
 
-def record_feedback(state: State, _call: Call, arguments: Reader) -> Answer:
+def record_feedback(state: ServerState, _call: Call, arguments: Reader) -> Answer:
     """Log whether a search helped, also one that is not known: its log may be gone."""
     query_id = required(arguments, "query_id", 100, "Take it from a context_search result.")
     helpful = required_flag(arguments, "helpful")
@@ -33,13 +33,13 @@ def record_feedback(state: State, _call: Call, arguments: Reader) -> Answer:
     return Answer(told if is_known else f"{told} {_UNKNOWN}")
 
 
-def set_output_compression(state: State, _call: Call, arguments: Reader) -> Answer:
+def set_output_compression(state: ServerState, _call: Call, arguments: Reader) -> Answer:
     """Set the level of this session, and tell what it asks for."""
     level = required_choice(arguments, "level", LEVELS)
     state.level = level
     return Answer(terseness.answer(level))
 
 
-def summarize_context(state: State, _call: Call, arguments: Reader) -> Answer:
+def summarize_context(state: ServerState, _call: Call, arguments: Reader) -> Answer:
     """The ledger of this session."""
     return Answer(state.ledger.digest(arguments.choice("scope", DIGEST_SCOPES)))

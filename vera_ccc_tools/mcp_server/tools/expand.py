@@ -10,10 +10,10 @@ from vera_ccc_tools.chunks.chunk import Chunk
 from vera_ccc_tools.chunks.reading import Reading
 from vera_ccc_tools.chunks.served import current
 from vera_ccc_tools.errors import shorten
-from vera_ccc_tools.import_graph.graph import Neighbourhood, beside
+from vera_ccc_tools.import_graph.graph import Graph
 from vera_ccc_tools.mcp_server import answers
-from vera_ccc_tools.mcp_server.answers import Entry, Page
-from vera_ccc_tools.mcp_server.state import State
+from vera_ccc_tools.mcp_server.answers import Entry, Shown
+from vera_ccc_tools.mcp_server.state import ServerState
 from vera_ccc_tools.mcp_server.tools.related import choose, either, share, used_by, users_of
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.tools.answer import Answer
@@ -36,7 +36,7 @@ class _Asked:
 
     chunk: Chunk
     reading: Reading
-    state: State
+    state: ServerState
     call: Call
 
     @property
@@ -44,7 +44,7 @@ class _Asked:
         return self.reading.shown(self.chunk.path)
 
     def answer(self, text: str, chunks: Iterable[Entry]) -> Answer:
-        self.state.saw(Page(tuple(chunks)), self.reading)
+        self.state.saw(Shown(tuple(chunks)), self.reading)
         return Answer(text)
 
     def entry(self, chunk: Chunk, level: detail.Level) -> Entry:
@@ -54,7 +54,7 @@ class _Asked:
         return [self.entry(each, level) for each in chunks]
 
 
-def expand_chunk(state: State, call: Call, arguments: Reader) -> Answer:
+def expand_chunk(state: ServerState, call: Call, arguments: Reader) -> Answer:
     """All of a chunk, or of its file; or, short, what is in the files around that."""
     chunk_id, scope = _id(arguments), arguments.choice("scope", SCOPES)
     asked = _asked(state, call, chunk_id)
@@ -67,24 +67,23 @@ def expand_chunk(state: State, call: Call, arguments: Reader) -> Answer:
     return _neighbours(asked)
 
 
-def related_context(state: State, call: Call, arguments: Reader) -> Answer:
+def related_context(state: ServerState, call: Call, arguments: Reader) -> Answer:
     """The chunks that a chunk is connected to through the import graph, short."""
     chunk_id, top_k = _id(arguments), count(arguments, "top_k", TOP_K, MOST)
     asked = _asked(state, call, chunk_id)
     if asked is None:
         return _stale(chunk_id)
-    with beside(state.graph(asked.reading.root)) as around:
-        missing = around.missing(call.cancel)
-        if missing:
-            return Answer(f"{missing} {_LATER}")
-        return _related(asked, around, top_k)
+    graph = state.graph(asked.reading.root)
+    if missing := _missing(graph, call):
+        return missing
+    return _related(asked, graph, top_k)
 
 
 def _id(arguments: Reader) -> str:
     return required(arguments, "chunk_id", 100, _WHENCE).lstrip("#")
 
 
-def _asked(state: State, call: Call, chunk_id: str) -> _Asked | None:
+def _asked(state: ServerState, call: Call, chunk_id: str) -> _Asked | None:
     root = state.session.indexed_root(call.cwd)
     reading = Reading(root, state.directory)
     place = state.served(root).find(chunk_id)
@@ -99,6 +98,12 @@ def _stale(chunk_id: str) -> Answer:
     )
 
 
+def _missing(graph: Graph, call: Call) -> Answer | None:
+    with graph.beside() as missing:
+        problem = missing(call.cancel)
+    return Answer(f"{problem} {_LATER}") if problem else None
+
+
 # --- expand --------------------------------------------------------------------------------------
 
 
@@ -109,16 +114,11 @@ def _file(asked: _Asked) -> Answer:
 
 
 def _neighbours(asked: _Asked) -> Answer:
-    with beside(asked.state.graph(asked.reading.root)) as around:
-        missing = around.missing(asked.call.cancel)
-        if missing:
-            return Answer(f"{missing} {_LATER}")
-        files = around.neighbours(asked.chunk.path)
-    return _surroundings(asked, files)
-
-
-def _surroundings(asked: _Asked, files: Sequence[str]) -> Answer:
-    """Of each of *files* what has to do with the chunk first, as far as there is room."""
+    """Of each neighbouring file what has to do with the chunk first, as far as there is room."""
+    graph = asked.state.graph(asked.reading.root)
+    if missing := _missing(graph, asked.call):
+        return missing
+    files = graph.neighbours(asked.chunk.path)
     of_files = _units(asked, files)
     number = sum(map(len, of_files))
     if not number:
@@ -131,7 +131,7 @@ def _surroundings(asked: _Asked, files: Sequence[str]) -> Answer:
     shown.sort(key=lambda each: (order[each.chunk.path], each.chunk.start_line))
     rest = _rest(chosen[len(shown) :], len(files[MOST_FILES:]))
     title = f"neighbours of {asked.path} — {number} chunk(s):"
-    return asked.answer(answers.group(title, Page(tuple(shown), rest)), shown)
+    return asked.answer(answers.group(title, Shown(tuple(shown), rest)), shown)
 
 
 def _rest(chunks: Sequence[Chunk], unread: int) -> str:
@@ -151,9 +151,9 @@ def _alone(asked: _Asked) -> Answer:
 # --- related -------------------------------------------------------------------------------------
 
 
-def _related(asked: _Asked, around: Neighbourhood, top_k: int) -> Answer:
+def _related(asked: _Asked, graph: Graph, top_k: int) -> Answer:
     target = asked.chunk
-    imported, importers = around.imports(target.path), around.importers(target.path)
+    imported, importers = graph.imports(target.path), graph.importers(target.path)
     uses, users = used_by(target), users_of(target)
     both = either(uses, users)
     groups = {
@@ -185,5 +185,5 @@ def _units(asked: _Asked, files: Sequence[str]) -> list[tuple[Chunk, ...]]:
 
 
 def _grouped(asked: _Asked, title: str, entries: Sequence[Entry]) -> Answer:
-    shown = answers.page(entries)
+    shown = answers.fitting(entries)
     return asked.answer(answers.group(title, shown), shown.entries)

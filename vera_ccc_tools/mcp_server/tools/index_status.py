@@ -9,14 +9,14 @@ from vera_ccc_tools.ccc import project
 from vera_ccc_tools.ccc.client import Status
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.import_graph import graph
-from vera_ccc_tools.mcp_server.state import UNINDEXED, State
+from vera_ccc_tools.mcp_server.state import UNINDEXED, ServerState
 from vera_ccc_tools.system import text
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.tools.answer import Answer
 from vera_ccc_tools.tools.arguments import Reader
 
 
-def index_status(state: State, call: Call, _arguments: Reader) -> Answer:
+def index_status(state: ServerState, call: Call, _arguments: Reader) -> Answer:
     """Report the index of the project; one that does not exist is a normal answer too."""
     try:
         root = state.session.indexed_root(call.cwd)
@@ -60,7 +60,7 @@ def _fresh(status: Status) -> str:
     return f"being brought up to date now, {done} done so far"
 
 
-def _imports(known: graph.State) -> str:
+def _imports(known: graph.GraphState) -> str:
     if known.ready:
         edges = text.counted(known.edges, "import")
         return f"{edges} among {text.counted(known.files, 'source file')}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vera_ccc_tools.chunks import detail
 from vera_ccc_tools.chunks.chunk import BYTES_A_TOKEN
-from vera_ccc_tools.mcp_server.state import State
+from vera_ccc_tools.mcp_server.state import ServerState
 from vera_ccc_tools.memory import recall
 from vera_ccc_tools.memory.recall import Recalled
 from vera_ccc_tools.system.call import Call
@@ -31,7 +31,7 @@ _CHOICE = (
 )
 
 
-def record_decision(state: State, _call: Call, arguments: Reader) -> Answer:
+def record_decision(state: ServerState, _call: Call, arguments: Reader) -> Answer:
     """Keep a decision for later sessions."""
     text = required(arguments, "text", MAX_TEXT, "Say the decision in a sentence.")
     tags = tuple(tag.strip() for tag in arguments.words("tags"))
@@ -44,7 +44,7 @@ def record_decision(state: State, _call: Call, arguments: Reader) -> Answer:
     return Answer(f"{verb} decision #{recorded.id}. Retrieve it later with session_recall.")
 
 
-def session_recall(state: State, _call: Call, arguments: Reader) -> Answer:
+def session_recall(state: ServerState, _call: Call, arguments: Reader) -> Answer:
     """The decisions that fit a query, where any surely does."""
     query = required(arguments, "query", MAX_TEXT, "Say in `query` what to recall.")
     top_k = count(arguments, "top_k", TOP_K, MOST_RECALLED)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from contextlib import ExitStack, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import cast
 
@@ -12,10 +12,9 @@ from vera_ccc_tools.chunks.chunk import tokens
 from vera_ccc_tools.chunks.reading import Reading
 from vera_ccc_tools.chunks.units import Served
 from vera_ccc_tools.errors import Failure
-from vera_ccc_tools.import_graph.graph import beside
 from vera_ccc_tools.mcp_server import answers
-from vera_ccc_tools.mcp_server.answers import Entry, Page
-from vera_ccc_tools.mcp_server.state import State
+from vera_ccc_tools.mcp_server.answers import Entry, Shown
+from vera_ccc_tools.mcp_server.state import ServerState
 from vera_ccc_tools.mcp_server.tools import select
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.tools import search
@@ -56,14 +55,14 @@ class Wanted:
     notes: tuple[str, ...]
 
 
-def context_search(state: State, call: Call, arguments: Reader) -> Answer:
+def context_search(state: ServerState, call: Call, arguments: Reader) -> Answer:
     """Find units by meaning, and log the search."""
     started = time.monotonic()
     wanted = _wanted(state, arguments)
     root = state.session.indexed_root(call.cwd)
     reading = Reading(root, state.directory)
     served, notes = _search(state, call, wanted, reading)
-    shown = answers.page([_entry(each, wanted, reading) for each in served], wanted.max_tokens)
+    shown = answers.fitting([_entry(each, wanted, reading) for each in served], wanted.max_tokens)
     query_id = events.new_id()
     if served:
         text = answers.found(shown, query_id, wanted.detail, notes)
@@ -76,26 +75,21 @@ def context_search(state: State, call: Call, arguments: Reader) -> Answer:
 
 
 def _search(
-    state: State, call: Call, wanted: Wanted, reading: Reading
+    state: ServerState, call: Call, wanted: Wanted, reading: Reading
 ) -> tuple[tuple[Served, ...], list[str]]:
     """The results, and what the caller should know of them."""
-    with ExitStack() as stack:
-        around = None
-        if wanted.widened:
-            around = stack.enter_context(beside(state.graph(reading.root)))
+    graph = state.graph(reading.root)
+    with graph.beside() if wanted.widened else nullcontext() as missing:
         found = search.find(state.session, call, wanted.query)
         notes = [*found.notes, *wanted.notes]
-        neighbours = None
-        if around is not None:
-            missing = around.missing(call.cancel)
-            if missing:
-                notes.append(f"{missing} {_NOT_WIDENED}")
-            else:
-                neighbours = around.neighbours
-        return select.select(found.value, wanted.top_k, reading, neighbours), notes
+        problem = missing(call.cancel) if missing else ""
+    if problem:
+        notes.append(f"{problem} {_NOT_WIDENED}")
+    neighbours = graph.neighbours if missing and not problem else None
+    return select.select(found.value, wanted.top_k, reading, neighbours), notes
 
 
-def _wanted(state: State, arguments: Reader) -> Wanted:
+def _wanted(state: ServerState, arguments: Reader) -> Wanted:
     query = required(arguments, "query", MAX_QUERY, "Say in `query` what to look for.")
     notes = []
     if optional(arguments, "package", MAX_QUERY) is not None:
@@ -122,7 +116,7 @@ def _entry(served: Served, wanted: Wanted, reading: Reading) -> Entry:
     return Entry(served.chunk, reading.shown(served.chunk.path), body, served.score)
 
 
-def _chunks(state: State, reading: Reading, call: Call) -> int:
+def _chunks(state: ServerState, reading: Reading, call: Call) -> int:
     """How many chunks the index holds that a search found nothing in; 0 if ccc does not say."""
     with suppress(Failure):
         return state.session.ccc().status(reading.root, cancel=call.cancel).chunks
@@ -130,7 +124,7 @@ def _chunks(state: State, reading: Reading, call: Call) -> int:
 
 
 def _event(
-    query_id: str, wanted: Wanted, shown: Page, reading: Reading, started: float
+    query_id: str, wanted: Wanted, shown: Shown, reading: Reading, started: float
 ) -> SearchEvent:
     files = {entry.chunk.path for entry in shown.entries}
     return SearchEvent(
