@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from vera_ccc_tools.chunks.grammars import language_of
 from vera_ccc_tools.import_graph import manifests
 from vera_ccc_tools.import_graph.facts import Facts
 from vera_ccc_tools.import_graph.files import FileSet, keys_of
-from vera_ccc_tools.import_graph.listing import language_of
 from vera_ccc_tools.import_graph.manifests import Scope
 from vera_ccc_tools.import_graph.read import SourceReader
 from vera_ccc_tools.import_graph.resolve import Resolved, resolve

@@ -10,11 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tree_sitter import Language, Parser, Tree
+    from tree_sitter import Language, Parser
 
 
 def _words(text: str) -> frozenset[str]:
@@ -172,7 +171,7 @@ _EXTENSIONS = {
     "typescript": "cts mts ts",
 }
 _LANGUAGES = {
-    f".{extension}": name for name, all_of in _EXTENSIONS.items() for extension in all_of.split()
+    extension: name for name, all_of in _EXTENSIONS.items() for extension in all_of.split()
 }
 
 
@@ -182,7 +181,8 @@ def language_of(path: str) -> str | None:
     As ccc decides it (``detect_code_language``), but for ``.mts`` and ``.cts``, which it takes
     for no language.
     """
-    return _LANGUAGES.get(PurePosixPath(path).suffix.lower())
+    stem, _, extension = path.rpartition("/")[2].rpartition(".")
+    return _LANGUAGES.get(extension.lower()) if stem else None
 
 
 def parser(language: str) -> Parser | None:
@@ -196,12 +196,6 @@ def parser(language: str) -> Parser | None:
     from tree_sitter import Parser
 
     return Parser(grammar)
-
-
-def parse(language: str, source: bytes) -> Tree | None:
-    """The syntax tree of *source*, which is UTF-8; None without a grammar."""
-    found = parser(language)
-    return None if found is None else found.parse(source)
 
 
 @cache

@@ -210,5 +210,5 @@ class Syntax:
 
 def parse(language: str, text: Text) -> Syntax | None:
     """The syntax of *text*; None without a grammar."""
-    tree = grammars.parse(language, text.data)
-    return None if tree is None else Syntax(text, language, tree)
+    parser = grammars.parser(language)
+    return None if parser is None else Syntax(text, language, parser.parse(text.data))

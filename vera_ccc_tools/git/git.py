@@ -147,11 +147,9 @@ class Listed:
 
     Attributes:
         raw: The records as git wrote them.
-        unreadable: Directories that git could not look into.
     """
 
     raw: bytes
-    unreadable: tuple[bytes, ...] = ()
 
     @cached_property
     def files(self) -> tuple[bytes, ...]:
@@ -172,7 +170,6 @@ class Listed:
 
 # Mode, object, stage, TAB: git-ls-files(1), --stage. An untracked path stands alone.
 _RECORD = re.compile(rb"(?:([0-7]{6}) [0-9a-f]{40,64} [0-3]\t)?([^\0]+)\0")
-_NO_LOOK = re.compile(rb"^warning: could not open directory '(.*)/': ", re.MULTILINE)
 
 
 class Git:
@@ -267,9 +264,7 @@ class Git:
     ) -> Listed:
         """List what is tracked in *directory*, and what is *untracked* and not ignored."""
         others = ("--cached", "--others", "--exclude-standard") if untracked else ()
-        command = self._command(directory, ("ls-files", "--stage", *others, "-z"))
-        finished = _answered(command, cancel, DEADLINE)
-        return Listed(finished.stdout.head, tuple(_NO_LOOK.findall(finished.stderr.head)))
+        return Listed(self.ask(directory, "ls-files", "--stage", *others, "-z", cancel=cancel))
 
     def ask(
         self,

@@ -40,8 +40,6 @@ class GraphState:
         building: Whether a build or an update goes on in the background.
         files: How many source files it holds.
         edges: How many pairs of an importer and what it imports.
-        unreadable: Files and directories, relative to the root, that could not be read, and files
-            that are too large (`update.LARGEST`).
         problem: Why the last update did not come to its end, in a few words; empty when it did.
     """
 
@@ -49,7 +47,6 @@ class GraphState:
     building: bool = False
     files: int = 0
     edges: int = 0
-    unreadable: tuple[str, ...] = ()
     problem: str = ""
 
 
@@ -69,7 +66,6 @@ class Graph:
         self._ending = Cancel()
         self._background: Task[None] | None = None
         self._failed_at = -math.inf
-        self._unreadable: tuple[str, ...] = ()
         self._problem = ""
 
     @property
@@ -92,11 +88,9 @@ class Graph:
             with self._store.reading() as connection:
                 built = store.marks(connection).built
                 files, edges = store.counts(connection)
-                unread = store.problems(connection)
         except Unusable as error:
             return GraphState(building=building, problem=self._problem or str(error))
-        unreadable = tuple(sorted({*self._unreadable, *unread}))
-        return GraphState(built, building, files, edges, unreadable, self._problem)
+        return GraphState(built, building, files, edges, self._problem)
 
     def start(self, cancel: Cancel) -> None:
         """Build it, or bring it up to date, in the background; return at once.
@@ -160,7 +154,7 @@ class Graph:
         """
         with self._turn:
             try:
-                self._unreadable = self._updater.update(cancel)
+                self._updater.update(cancel)
             except Broken:
                 raise TooMuch from None
             except Unusable as error:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from vera_ccc_tools.system.cache_db import CacheDatabase
 
-VERSION = 1
+VERSION = 2
 """Of the tables and of what `imports` and `resolve` make; to be raised when either changes."""
 NAME = ".vera-import-graph.db"
 
@@ -24,7 +24,7 @@ CREATE TABLE state (generation INTEGER, built INTEGER, whole INTEGER);
 INSERT INTO state VALUES (0, 0, 0);
 CREATE TABLE file (
     id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, size INTEGER, mtime INTEGER, ctime INTEGER,
-    language TEXT NOT NULL, facts TEXT NOT NULL, provides TEXT NOT NULL, problem INTEGER NOT NULL
+    language TEXT NOT NULL, facts TEXT NOT NULL, provides TEXT NOT NULL
 );
 CREATE TABLE edge (source INTEGER, target INTEGER, PRIMARY KEY (source, target)) WITHOUT ROWID;
 CREATE INDEX edge_target ON edge (target, source);
@@ -63,7 +63,6 @@ class Row(NamedTuple):
     language: str
     facts: str
     provides: str = ""
-    problem: bool = False
 
 
 def opened(path: Path) -> CacheDatabase:
@@ -87,12 +86,6 @@ def counts(connection: sqlite3.Connection) -> tuple[int, int]:
     (files,) = connection.execute("SELECT count(*) FROM file WHERE language != ''").fetchone()
     (edges,) = connection.execute("SELECT count(*) FROM edge").fetchone()
     return files, edges
-
-
-def problems(connection: sqlite3.Connection) -> list[str]:
-    """The files that could not be read."""
-    rows = connection.execute("SELECT path FROM file WHERE problem ORDER BY path")
-    return [os.fsdecode(path) for (path,) in rows]
 
 
 def related(connection: sqlite3.Connection, path: str, *, backwards: bool) -> list[str]:
@@ -170,19 +163,12 @@ def mark(connection: sqlite3.Connection, *, whole: bool) -> None:
 def put(connection: sqlite3.Connection, rows: Iterable[Row]) -> None:
     """Add files, or replace what is known of them; their edges stay."""
     connection.executemany(
-        "INSERT INTO file (path, size, mtime, ctime, language, facts, provides, problem)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET size = excluded.size,"
+        "INSERT INTO file (path, size, mtime, ctime, language, facts, provides)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET size = excluded.size,"
         " mtime = excluded.mtime, ctime = excluded.ctime, facts = excluded.facts,"
-        " provides = excluded.provides, problem = excluded.problem",
+        " provides = excluded.provides",
         (
-            (
-                os.fsencode(row.path),
-                *row.signature,
-                row.language,
-                row.facts,
-                row.provides,
-                row.problem,
-            )
+            (os.fsencode(row.path), *row.signature, row.language, row.facts, row.provides)
             for row in rows
         ),
     )

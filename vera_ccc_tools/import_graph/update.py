@@ -8,15 +8,16 @@ import os
 import sqlite3
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from vera_ccc_tools.chunks.grammars import language_of
 from vera_ccc_tools.import_graph import manifests
 from vera_ccc_tools.import_graph import store as graph_store
 from vera_ccc_tools.import_graph.facts import Facts
 from vera_ccc_tools.import_graph.files import FileSet, keys_of
-from vera_ccc_tools.import_graph.listing import Lister, language_of
+from vera_ccc_tools.import_graph.listing import Lister
 from vera_ccc_tools.import_graph.manifests import Scope
 from vera_ccc_tools.import_graph.read import SourceReader
 from vera_ccc_tools.import_graph.resolve import resolve
@@ -44,15 +45,14 @@ class Changes:
     """How the disk differs from the graph.
 
     Attributes:
-        changed: FileSet to read, with their present signatures.
-        removed: FileSet that are no more.
+        changed: Files to read, with their present signatures.
+        removed: Files that are gone.
         unreadable: FileSet and directories that could not be looked at.
         total: How many files there are.
     """
 
     changed: Mapping[str, Signature]
     removed: tuple[str, ...]
-    unreadable: tuple[str, ...]
     total: int
 
     def __bool__(self) -> bool:
@@ -73,20 +73,6 @@ class _Known:
     signatures: dict[str, Signature]
     provides: dict[str, tuple[str, ...]]
     scope: Scope | None = None
-
-
-@dataclass(slots=True)
-class _Here:
-    """Files that are there, those of them that differ from what is known, and what hides."""
-
-    paths: set[str] = field(default_factory=set)
-    changed: dict[str, Signature] = field(default_factory=dict)
-    unreadable: list[str] = field(default_factory=list)
-
-    def add(self, other: _Here) -> None:
-        self.paths |= other.paths
-        self.changed |= other.changed
-        self.unreadable += other.unreadable
 
 
 @dataclass(slots=True)
@@ -116,10 +102,8 @@ class Updater:
         self._reader = SourceReader()
         self._known: _Known | None = None
 
-    def update(self, cancel: Cancel, *, whole: bool = False) -> tuple[str, ...]:
-        """Bring the graph up to date; return the files and directories that cannot be looked at.
-
-        *whole* takes all the time that it needs.
+    def update(self, cancel: Cancel, *, whole: bool = False) -> None:
+        """Bring the graph up to date; *whole* takes all the time that it needs.
 
         Raises:
             TooMuch: Not without *whole*; nothing was written.
@@ -139,7 +123,6 @@ class Updater:
             else:
                 self._at_once(known, changes, MOST_RESOLVED if not whole else None)
             self._known = known
-        return changes.unreadable
 
     def _load(self) -> _Known:
         with self._store.reading() as connection:
@@ -151,33 +134,25 @@ class Updater:
 
     def _look(self, known: _Known, cancel: Cancel) -> Changes:
         with running(self._lister.listing) as asked:  # git and this process look at the same time
-            here = self._here(known, known.signatures, cancel)
-            listing = asked.result(cancel)
-        listed = set(listing.paths)
-        here.add(self._here(known, listed - known.signatures.keys(), cancel))
-        here.paths &= listed
-        changed = {path: now for path, now in here.changed.items() if path in listed}
-        gone = tuple(sorted(known.signatures.keys() - here.paths))
-        return Changes(changed, gone, (*listing.unreadable, *here.unreadable), len(here.paths))
+            here = self._here(known.signatures, cancel)
+            listed = asked.result(cancel)
+        here = {path: now for path, now in here.items() if path in listed}
+        here |= self._here(listed - known.signatures.keys(), cancel)
+        changed = {
+            path: Signature(*now) for path, now in here.items() if known.signatures.get(path) != now
+        }
+        return Changes(changed, tuple(sorted(known.signatures.keys() - here.keys())), len(here))
 
-    def _here(self, known: _Known, paths: Iterable[str], cancel: Cancel) -> _Here:
-        here = _Here()
+    def _here(self, paths: Iterable[str], cancel: Cancel) -> dict[str, tuple[int, int, int]]:
+        """The signatures of those of *paths* that are regular files."""
+        here = {}
         for number, path in enumerate(paths):
             if number % 1000 == 0:
                 cancel.check()
-            try:
+            with suppress(OSError):
                 found = os.stat(f"{self._root}/{path}")  # noqa: PTH116 - thousands, at each call
-            except (FileNotFoundError, NotADirectoryError):
-                continue
-            except OSError:
-                here.unreadable.append(path)
-                continue
-            if not stat.S_ISREG(found.st_mode):
-                continue
-            here.paths.add(path)
-            signature = (found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-            if known.signatures.get(path) != signature:
-                here.changed[path] = Signature(*signature)
+                if stat.S_ISREG(found.st_mode):
+                    here[path] = (found.st_size, found.st_mtime_ns, found.st_ctime_ns)
         return here
 
     # --- a few files, in one transaction ---------------------------------------------------------
@@ -229,7 +204,7 @@ class Updater:
         known.marks = marks
 
     def _read(self, path: str, signature: Signature) -> Row:
-        """Read one file; one that cannot be read is known as such until it changes."""
+        """Read one file; one that cannot be read says nothing until it changes."""
         language = language_of(path) or ""
         before = fingerprint.stamp()
         try:
@@ -242,7 +217,7 @@ class Updater:
         except (OSError, RecursionError):
             pass
         facts = Facts().to_json() if language else "{}"
-        return Row(path, _settled(signature, before), language, facts, problem=True)
+        return Row(path, _settled(signature, before), language, facts)
 
     def _understood(self, path: str, language: str, signature: Signature, source: bytes) -> Row:
         if not language:
@@ -262,15 +237,11 @@ def _is_small(changes: Changes) -> bool:
 def _settled(signature: Signature, before: int) -> Signature:
     """The signature, or one that no file has when a later write could leave the same one.
 
-    *before* is when the reading began. A time in the future is none that a write leaves.
+    *before* is when the reading began. On Windows ``ctime`` is when a file was made.
     """
-    until = fingerprint.now() + fingerprint.COARSE_TICK
-    for written in (signature.mtime, signature.ctime):
-        coarse = written % 1_000_000 == 0
-        tick = fingerprint.COARSE_TICK if coarse else fingerprint.FINE_TICK
-        if before - tick <= written <= until:
-            return Signature(signature.size, 0, 0)
-    return signature
+    written = signature.ctime if os.name == "posix" else signature.mtime
+    tick = fingerprint.FINE_TICK if written % 1_000_000 else fingerprint.COARSE_TICK
+    return signature if written < before - tick else Signature(signature.size, 0, 0)
 
 
 def _as_utf8(source: bytes) -> bytes:

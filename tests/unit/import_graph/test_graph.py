@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import MakeExecutable, MakeRepository
+from conftest import MakeRepository
 from graph_projects import SHOP, MakeGraph, Soon, built, graphs, many, project
 from helpers import POSIX, SECONDS, run_git, write_file
 from vera_ccc_tools.git.git import Git
@@ -121,7 +121,6 @@ def test_a_time_in_the_future_is_no_reason_to_read_again(
     os.utime(root / "a.py", (4e9, 4e9))
     later = time.time_ns() + 10**10  # the files' other time, of change, is then long ago
     monkeypatch.setattr(fingerprint, "stamp", lambda: later)
-    monkeypatch.setattr(fingerprint, "now", lambda: later)
     store = graph_store.opened(project(root) / graph_store.NAME)
     updater = Updater(root, os.environ, store)
     updater.update(Cancel())
@@ -199,7 +198,6 @@ def test_a_submodule_called_like_a_source_file_is_no_file(
     run_git(root, *allowed, "submodule", "add", "-q", str(inner), "highlight.js")
     graph = built(graph_of(root))
     assert graph.imports("a.js") == ("highlight.js/index.js",)
-    assert graph.state().unreadable == ()
 
 
 def test_a_subdirectory_of_a_repository_may_be_the_project(
@@ -272,47 +270,26 @@ def test_files_of_a_megabyte_and_with_errors_are_read(
     assert graph.neighbours("small.py") == ("big.py",)
 
 
-def test_a_file_that_is_too_large_is_told(
+def test_a_file_that_is_too_large_imports_nothing(
     git_repo: MakeRepository, graph_of: MakeGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(update, "LARGEST", 100)
     root = git_repo({"a.py": "import b\n" + "#" * 100, "b.py": ""})
     graph = built(graph_of(root))
-    assert graph.state().unreadable == ("a.py",)
     assert graph.imports("a.py") == ()
     write_file(root / "a.py", "import b\n")
     assert graph.update()
-    assert graph.state().unreadable == ()
     assert graph.imports("a.py") == ("b.py",)
 
 
 @pytest.mark.skipif(not POSIX, reason="links need a right there")
-def test_a_file_that_cannot_be_looked_at_is_told(
-    git_repo: MakeRepository, graph_of: MakeGraph
-) -> None:
+def test_what_cannot_be_looked_at_is_no_file(git_repo: MakeRepository, graph_of: MakeGraph) -> None:
     root = git_repo({"a.py": "import b\n", "b.py": ""})
     (root / "loop.py").symlink_to("loop.py")
     (root / "dangling.py").symlink_to("nowhere.py")
     (root / "dir.py").mkdir()
     graph = built(graph_of(root))
-    assert graph.state().unreadable == ("loop.py",)
     assert graph.imports("a.py") == ("b.py",)
-
-
-def test_a_directory_that_git_cannot_open_is_told(
-    tmp_path: Path, fake_executable: MakeExecutable, graph_of: MakeGraph
-) -> None:
-    git = fake_executable(
-        "git",
-        """
-        import sys
-        sys.stderr.write("warning: could not open directory 'secret/': Permission denied\\n")
-        sys.stdout.write("a.py\\0")
-        """,
-    )
-    write_file(tmp_path / "p/a.py", "")
-    graph = built(graph_of(tmp_path / "p", {**os.environ, "PATH": str(git.parent)}))
-    assert graph.state().unreadable == ("secret",)
 
 
 def test_git_lists_untracked_files_and_repositories_beside_tracked_ones(
@@ -328,4 +305,3 @@ def test_git_lists_untracked_files_and_repositories_beside_tracked_ones(
     listed = Git.find().listed(root)
     assert sorted(listed.files) == [b".gitignore", b"a b.py", b"gone.py", "new/é.py".encode()]
     assert listed.nested == (b"nested/",)
-    assert listed.unreadable == ()
