@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath
 
 from vera_ccc_tools.chunks import grammars, units
 from vera_ccc_tools.chunks.chunk import BYTES_A_TOKEN, Chunk
@@ -42,8 +42,8 @@ class Reading:
         Raises:
             ValueError: Not below the root.
         """
-        pure = PurePosixPath(path)
-        if pure.is_absolute() or ".." in pure.parts:
+        pure = PurePath(path)
+        if pure.drive or pure.root or ".." in pure.parts:
             raise ValueError(path)
         return self.root / path
 

@@ -7,11 +7,12 @@ written is kept in memory.
 from __future__ import annotations
 
 import hashlib
+import json
 import threading
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass, fields
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 from typing import get_args
 
 from vera_ccc_tools.ccc import project
@@ -21,9 +22,10 @@ from vera_ccc_tools.chunks.units import Read
 from vera_ccc_tools.system.cache_db import CacheDatabase, Unusable
 
 FILE = ".vera-served-chunks.sqlite"
-VERSION = 1
+VERSION = 2
 KEPT = 5000
 """Chunks that are remembered, the latest ones."""
+_TABLES = "CREATE TABLE served (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, place TEXT);\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +53,6 @@ class Place:
     digest: str
     content: str
 
-    @property
-    def is_text(self) -> bool:
-        """Whether SQLite takes it: the name of a file need not be UTF-8."""
-        try:
-            self.path.encode()
-        except UnicodeEncodeError:
-            return False
-        return True
-
 
 def place(chunk: Chunk) -> Place:
     """What to remember of *chunk*."""
@@ -83,7 +76,7 @@ def current(was: Place, read: Read) -> Chunk | None:
 
     A unit is known by its kind and its name; of several, by its content or its signature.
     """
-    source = read(was.path) if _is_inside(was.path) else None
+    source = read(was.path)
     if source is None:
         return None
     if was.content:
@@ -124,15 +117,6 @@ def _digest(content: str) -> str:
     return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()
 
 
-def _is_inside(path: str) -> bool:
-    """Whether *path* leads to a place below the project's root, by its name alone.
-
-    The file may have come with the repository, made by anyone.
-    """
-    windows = PureWindowsPath(path)  # it takes either slash for one
-    return not (windows.drive or windows.root or ".." in windows.parts)
-
-
 class ServedChunks:
     """The chunks of one project that any process has served, the latest `KEPT` of them."""
 
@@ -151,9 +135,10 @@ class ServedChunks:
                 self._memory[chunk_id] = each
             while len(self._memory) > KEPT:
                 del self._memory[next(iter(self._memory))]
-        rows = [(chunk_id, *astuple(each)) for chunk_id, each in places.items() if each.is_text]
+        # JSON is ASCII, while the name of a file need not be UTF-8.
+        rows = [(chunk_id, json.dumps(astuple(each))) for chunk_id, each in places.items()]
         with suppress(Unusable), self._database.writing() as database:
-            database.executemany(_INSERT, rows)
+            database.executemany("INSERT OR REPLACE INTO served (id, place) VALUES (?, ?)", rows)
             database.execute(
                 "DELETE FROM served WHERE n <= (SELECT max(n) FROM served) - ?", [KEPT]
             )
@@ -165,25 +150,21 @@ class ServedChunks:
         if known is not None:
             return known
         with suppress(Unusable), self._database.reading() as database:
-            return _read(database.execute(_SELECT, [chunk_id]).fetchone())
+            found = database.execute("SELECT place FROM served WHERE id = ?", [chunk_id])
+            return _read(found.fetchone())
         return None
 
     def close(self) -> None:
         self._database.close()
 
 
-def _read(row: tuple[object, ...] | None) -> Place | None:
-    """A row as a place; None where it holds what was never written."""
-    if row is None:
+def _read(row: tuple[object] | None) -> Place | None:
+    """A row as a place; None where it holds what was never written: anyone may have made it."""
+    try:
+        found = Place(*json.loads(str(row and row[0])))
+    except (ValueError, TypeError):
         return None
     wanted = (int if field.name.endswith("_line") else str for field in fields(Place))
-    if not all(isinstance(each, of) for each, of in zip(row, wanted, strict=True)):
+    if not all(isinstance(each, of) for each, of in zip(astuple(found), wanted, strict=True)):
         return None
-    found = Place(*row)  # type: ignore[arg-type] # just looked at
     return found if found.type in get_args(Type) else None
-
-
-_COLUMNS = ", ".join(field.name for field in fields(Place))
-_TABLES = f"CREATE TABLE served (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, {_COLUMNS});\n"
-_INSERT = f"INSERT OR REPLACE INTO served (id, {_COLUMNS}) VALUES (?{', ?' * len(fields(Place))})"  # noqa: S608 - names only
-_SELECT = f"SELECT {_COLUMNS} FROM served WHERE id = ?"  # noqa: S608 - names only

@@ -81,12 +81,7 @@ class FileSet:
 
     def has(self, path: str) -> bool:
         """Whether there is a source file at *path*."""
-        directory, _, name = path.rpartition("/")
-        stem = _stem(name)
-        if stem in _INDEXES:
-            self.trace.add(_key("i", posixpath.basename(directory)))
-        else:
-            self.trace.add(_key("s", stem))
+        self._look_up(path)
         return path in self._paths
 
     def first(self, paths: Iterable[str]) -> str | None:
@@ -100,15 +95,19 @@ class FileSet:
 
     def ending_with(self, suffix: str) -> list[str]:
         """The files whose path is *suffix* or ends with it, after a slash."""
-        directory, _, name = suffix.rpartition("/")
+        name = self._look_up(suffix, anywhere="/" not in suffix)
+        tail = f"/{suffix}"
+        return [path for path in self._named.get(name, []) if f"/{path}".endswith(tail)]
+
+    def _look_up(self, path: str, *, anywhere: bool = False) -> str:
+        """Leave the key of a file at *path*, and give its name."""
+        directory, _, name = path.rpartition("/")
         stem = _stem(name)
-        if stem in _INDEXES and directory:
+        if stem in _INDEXES and not anywhere:
             self.trace.add(_key("i", posixpath.basename(directory)))
         else:
             self.trace.add(_key("s", stem))
-        tail = f"/{suffix}"
-        named = self._named.get(name, [])
-        return [path for path in named if path == suffix or path.endswith(tail)]
+        return name
 
     def holders(self, name: str) -> set[str]:
         """The directories with a file or a directory called *name*, without its extension."""

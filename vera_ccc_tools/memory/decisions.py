@@ -44,14 +44,6 @@ class Recorded:
     new: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """All decisions, of each place the first recorded first, and how many lines are broken."""
-
-    decisions: tuple[Decision, ...]
-    broken: int
-
-
 class Memory:
     """The decisions of the project at *root*, and those that were kept in *others*.
 
@@ -88,24 +80,11 @@ class Memory:
         Raises:
             Failure: As `Journal.read`.
         """
-        return self.read().decisions
-
-    def read(self) -> Remembered:
-        """All decisions, and what of the files cannot be used.
-
-        Raises:
-            Failure: As `Journal.read`.
-        """
-        held = [journal.read() for journal in self._journals]
         found: dict[str, Decision] = {}
-        broken = sum(each.broken for each in held)
-        for entry in (entry for each in held for entry in each.entries):
-            decision = _decision(entry)
-            if decision is None:
-                broken += 1
-            else:
+        for journal in self._journals:
+            for decision in filter(None, map(_decision, journal.read().entries)):
                 found.setdefault(decision.id, decision)
-        return Remembered(tuple(found.values()), broken)
+        return tuple(found.values())
 
 
 def decision_id(text: str) -> str:

@@ -23,7 +23,10 @@ def test_a_file_is_read_once_in_a_call(tmp_path: Path) -> None:
     assert read.tokens("a.py") == 1
 
 
-@pytest.mark.parametrize("path", ["gone.py", "../outside.py", "sub/../../outside.py", "", "a\0b"])
+@pytest.mark.parametrize(
+    "path",
+    ["gone.py", "../outside.py", "sub/../../outside.py", "..\\outside.py", "C:\\a.py", "", "a\0b"],
+)
 def test_what_cannot_be_read_is_nothing(path: str, tmp_path: Path) -> None:
     write_file(tmp_path / "outside.py", "secret = 1\n")
     (tmp_path / "root").mkdir()
