@@ -85,7 +85,6 @@ class Chunk:
 
     @property
     def tokens(self) -> int:
-        """About how many tokens the content is, by its bytes."""
         return tokens(self.content)
 
 

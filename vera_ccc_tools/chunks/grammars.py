@@ -45,7 +45,6 @@ class Grammar:
 
     @property
     def units(self) -> frozenset[str]:
-        """The types of all nodes that may be units."""
         return self.functions | self.classes | self.sections
 
 

@@ -93,7 +93,6 @@ def _own_name(unit: Unit, syntax: Syntax) -> str:
 
 
 def _name_node(node: Node) -> Node | None:
-    """The node with the name of what *node* declares."""
     for field in _NAME_FIELDS:
         found = node.child_by_field_name(field)
         if found is None:
@@ -180,7 +179,6 @@ class _Reader:
                 yield child
 
     def _inside(self, body: Node | None) -> list[Node]:
-        """The comments with which a function begins."""
         if body is None or self._unit.node.type not in self._syntax.grammar.functions:
             return []
         before = [
@@ -215,7 +213,6 @@ class _Reader:
         return [line for line in lines if line]
 
     def _doc(self, nodes: Sequence[Node]) -> str:
-        """The first line with a word in it."""
         for node in nodes:
             line = self._wordy(node)
             if line is not None:
@@ -224,7 +221,6 @@ class _Reader:
         return ""
 
     def _first(self, statements: Sequence[Node]) -> str:
-        """The first line of the first statement."""
         if not statements:
             return ""
         row, line = self._wordy(statements[0]) or (statements[0].start_point.row, "")

@@ -53,7 +53,6 @@ class Reading:
         return text.clean_line(Path(relative).as_posix())
 
     def units(self, path: str) -> tuple[Chunk, ...]:
-        """All of a file as chunks; none of one that cannot be read."""
         source = self(path)
         if source is None:
             return ()

@@ -127,7 +127,6 @@ class ServedChunks:
         self._lock = threading.Lock()
 
     def remember(self, chunks: Iterable[Chunk]) -> None:
-        """Remember *chunks*, so that they are found by their ids."""
         places = {chunk.id: place(chunk) for chunk in chunks}
         with self._lock:
             for chunk_id, each in places.items():
@@ -144,7 +143,6 @@ class ServedChunks:
             )
 
     def find(self, chunk_id: str) -> Place | None:
-        """The chunk with this id as it was served, here or by another process; None if unknown."""
         with self._lock:
             known = self._memory.get(chunk_id)
         if known is not None:

@@ -55,7 +55,6 @@ class Text:
         return self.data[self._starts[row] : self._starts[row + 1] - 1]
 
     def size(self, first: int, last: int) -> int:
-        """How many bytes the rows have, both included."""
         return self._starts[last + 1] - self._starts[first]
 
     def lines(self, first: int, last: int) -> str:

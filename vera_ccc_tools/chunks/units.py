@@ -137,7 +137,6 @@ class _File:
         return self.text.size(unit.first, unit.last) <= MAX_UNIT
 
     def unit_chunk(self, unit: Unit) -> Chunk:
-        """The whole lines of *unit*."""
         assert self._syntax is not None
         return Chunk(
             self._path,

@@ -197,7 +197,6 @@ class Git:
         return answer.decode(errors="replace").strip().removeprefix("git version ")
 
     def repository(self, directory: Path, cancel: Cancel | None = None) -> Repository:
-        """Locate the work tree that *directory* is in."""
         questions = (("--show-toplevel",), ("--show-prefix",), ("--git-path", "index"))
         flat = [word for words in questions for word in words]
         lines = self.ask(directory, "rev-parse", *flat, cancel=cancel).split(b"\n")
@@ -262,7 +261,6 @@ class Git:
     def listed(
         self, directory: Path, cancel: Cancel | None = None, *, untracked: bool = True
     ) -> Listed:
-        """List what is tracked in *directory*, and what is *untracked* and not ignored."""
         others = ("--cached", "--others", "--exclude-standard") if untracked else ()
         return Listed(self.ask(directory, "ls-files", "--stage", *others, "-z", cancel=cancel))
 

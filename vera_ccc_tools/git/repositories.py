@@ -137,7 +137,6 @@ class Survey:
     failures: dict[bytes, Failure] = field(default_factory=dict)
 
     def says_the_same_as(self, other: Survey) -> bool:
-        """Whether a plan made from either comes out the same."""
         if len(self.parts) != len(other.parts) or set(self.failures) != set(other.failures):
             return False
         return all(

@@ -80,16 +80,13 @@ class FileSet:
             self._holders.setdefault(name, set()).add(parent)
 
     def has(self, path: str) -> bool:
-        """Whether there is a source file at *path*."""
         self._look_up(path)
         return path in self._paths
 
     def first(self, paths: Iterable[str]) -> str | None:
-        """The first of *paths* that is there."""
         return next((path for path in paths if self.has(path)), None)
 
     def directly_in(self, directory: str) -> list[str]:
-        """The source files of a directory, not those below it."""
         self.trace.add(_key("d", posixpath.basename(directory)))
         return self._directories.get(directory, [])
 

@@ -70,7 +70,6 @@ class Graph:
 
     @property
     def ready(self) -> bool:
-        """Whether the graph was ever built whole."""
         try:
             with self._store.reading() as connection:
                 return store.marks(connection).built
@@ -116,7 +115,6 @@ class Graph:
             return False
 
     def wait(self, seconds: float, cancel: Cancel | None = None) -> bool:
-        """Wait for what runs in the background, at most *seconds*; say whether it is done."""
         background = self._background
         return background is None or background.wait(seconds, cancel or Cancel())
 
@@ -131,7 +129,6 @@ class Graph:
         return tuple(dict.fromkeys((*self.imports(path), *self.importers(path))))
 
     def close(self) -> None:
-        """End what runs in the background and let the file go."""
         self._ending.press()
         self.wait(_END_DEADLINE)
         self._store.close()

@@ -142,11 +142,9 @@ class Manifests:
             self._named.setdefault(name, []).append(directory)
 
     def at(self, directory: str, name: str) -> Manifest | None:
-        """The manifest called *name* in a directory."""
         return self.manifests.get(f"{directory}/{name}" if directory else name)
 
     def directories(self, name: str) -> list[str]:
-        """The directories that hold a manifest of that name."""
         return self._named.get(name, [])
 
     def nearest(self, path: str, name: str) -> str | None:

@@ -62,7 +62,6 @@ class _Modules:
         return self._file(place) or self._directory(place)
 
     def _file(self, place: str) -> str | None:
-        """The file that *place* names, with or without its extension."""
         end = f".{place.rpartition('.')[2]}"
         written = [place.removesuffix(end) + each for each in _WRITTEN_IN.get(end, ())]
         exact = [*written, place] if self._typed else [place, *written]

@@ -38,7 +38,6 @@ class _Crates:
         self._path = path
 
     def used(self, words: list[str]) -> str | None:
-        """The file of the innermost module on a path of ``use``."""
         if words[-1] == "*":
             words = words[:-1]
         first, rest = (words[0], words[1:]) if words else ("", [])
@@ -61,7 +60,6 @@ class _Crates:
         return self._descend(found, words)
 
     def children(self, path: str) -> str:
-        """The directory of a module's own modules."""
         directory, _, name = path.rpartition("/")
         if name == "mod.rs" or self._is_root(path):
             return directory
@@ -94,7 +92,6 @@ class _Crates:
         return path in {join(home, each) for each in (manifest["lib"], *manifest["bins"]) if each}
 
     def _home(self, path: str) -> str | None:
-        """The directory of the package that the file is in."""
         found = self._scope.project.nearest(path, "Cargo.toml")
         manifest = None if found is None else self._scope.project.at(found, "Cargo.toml")
         return found if manifest else None
@@ -125,7 +122,6 @@ class _Crates:
         return place if place and self._scope.files.has(place) else None
 
     def _library(self, name: str) -> str | None:
-        """The root file of the library that the file's package calls *name*."""
         home = self._home(self._path)
         manifest = self._scope.project.at(home, "Cargo.toml") if home is not None else None
         named = (manifest or {}).get("dependencies", {}).get(name)

@@ -144,7 +144,6 @@ class Updater:
         return Changes(changed, tuple(sorted(known.signatures.keys() - here.keys())), len(here))
 
     def _here(self, paths: Iterable[str], cancel: Cancel) -> dict[str, tuple[int, int, int]]:
-        """The signatures of those of *paths* that are regular files."""
         here = {}
         for number, path in enumerate(paths):
             if number % 1000 == 0:

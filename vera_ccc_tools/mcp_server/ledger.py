@@ -33,7 +33,6 @@ class Ledger:
         self._decisions: dict[str, str] = {}
 
     def touch(self, files: Iterable[str] = (), chunks: Iterable[str] = ()) -> None:
-        """Note what a call has shown: paths of files, ids of chunks."""
         with self._lock:
             self._files.update(files)
             self._chunks.update(chunks)
@@ -45,7 +44,6 @@ class Ledger:
             self._queries.setdefault(query)
 
     def decision(self, found: str, text: str) -> None:
-        """Note a decision by its id and its redacted text."""
         with self._lock:
             self._decisions.setdefault(found, _label(text))
 

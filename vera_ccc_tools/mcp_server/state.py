@@ -55,11 +55,9 @@ class ServerState:
 
     @property
     def config(self) -> Config:
-        """The settings in ``.cce/config``, as they are now."""
         return config.load(self.home)
 
     def graph(self, root: Path) -> Graph:
-        """The import graph of the project at *root*."""
         from vera_ccc_tools.import_graph.graph import Graph
 
         with self._lock:
@@ -92,7 +90,6 @@ class ServerState:
             self.graph(root).start(self._ended)
 
     def close(self) -> None:
-        """End what runs in the background."""
         self._ended.press()
         with self._lock:
             graphs, served = list(self._graphs.values()), list(self._served.values())

@@ -41,7 +41,6 @@ class McpTool:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The JSON Schema of all its arguments."""
         schema = {"type": "object", "properties": dict(self.properties)}
         return {**schema, "required": list(self.required)} if self.required else schema
 

@@ -58,11 +58,7 @@ class Memory:
         )
 
     def record(self, text: str, tags: Sequence[str] = (), area: str | None = None) -> Recorded:
-        """Keep a decision, once: a second one of the same words changes nothing.
-
-        Raises:
-            Failure: As `Journal.append` and `Journal.read`.
-        """
+        """Keep a decision, once: a second one of the same words changes nothing."""
         text = _safe(text)
         found = decision_id(text)
         with self._journal.exclusive():
@@ -75,11 +71,7 @@ class Memory:
         return Recorded(found, text, new=True)
 
     def decisions(self) -> tuple[Decision, ...]:
-        """All decisions, of each place the first recorded first.
-
-        Raises:
-            Failure: As `Journal.read`.
-        """
+        """All decisions, of each place the first recorded first."""
         found: dict[str, Decision] = {}
         for journal in self._journals:
             for decision in filter(None, map(_decision, journal.read().entries)):

@@ -69,9 +69,6 @@ class Journal:
 
         After `PATIENCE` seconds, or where the file system has no locks, it goes on without: a
         write is whole by itself, and a reader has to bear a doubled entry rather than lose one.
-
-        Raises:
-            Failure: As `append`.
         """
         from filelock import FileLock, Timeout
 
@@ -167,7 +164,6 @@ def timestamp() -> str:
 
 
 def _ends_a_line(descriptor: int) -> bool:
-    """Whether the file is empty or its last byte ends a line."""
     if not os.lseek(descriptor, 0, os.SEEK_END):
         return True
     os.lseek(descriptor, -1, os.SEEK_END)

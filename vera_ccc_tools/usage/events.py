@@ -69,32 +69,20 @@ class Metrics:
             return
 
     def feedback(self, target_id: str, helpful: bool, note: str | None = None) -> None:  # noqa: FBT001
-        """Log what the caller thinks of a search.
-
-        Raises:
-            Failure: As `Journal.append`.
-        """
+        """Log what the caller thinks of a search."""
         said = None if note is None else redact(note)
         told = {"target_id": redact(target_id), "helpful": helpful, "note": said}
         self._journal.append({**_common("feedback", new_id()), **told})
 
     def knows(self, query_id: str) -> bool:
-        """Whether a search has this id: one of this session, or one at the end of the log.
-
-        Raises:
-            Failure: As `Journal.read`.
-        """
+        """Whether a search has this id: one of this session, or one at the end of the log."""
         return query_id in self._issued or any(
             entry.get("event") == "search" and entry.get("id") == query_id
             for entry in self._journal.read(TAIL).entries
         )
 
     def read(self) -> Entries:
-        """The events of this schema, and how many lines are broken.
-
-        Raises:
-            Failure: As `Journal.read`.
-        """
+        """The events of this schema, and how many lines are broken."""
         held = self._journal.read()
         known = [entry for entry in held.entries if entry.get("schema") == SCHEMA]
         return Entries(tuple(known), held.broken)

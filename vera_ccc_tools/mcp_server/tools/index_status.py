@@ -45,7 +45,6 @@ def index_status(state: ServerState, call: Call, _arguments: Reader) -> Answer:
 
 
 def _updated(store: Path) -> str:
-    """When something in the index changed last."""
     try:
         seconds = store.stat().st_mtime
     except OSError:

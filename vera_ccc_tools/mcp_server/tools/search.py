@@ -77,7 +77,6 @@ def context_search(state: ServerState, call: Call, arguments: Reader) -> Answer:
 def _search(
     state: ServerState, call: Call, wanted: Wanted, reading: Reading
 ) -> tuple[tuple[Served, ...], list[str]]:
-    """The results, and what the caller should know of them."""
     graph = state.graph(reading.root)
     with graph.beside() if wanted.widened else nullcontext() as missing:
         found = search.find(state.session, call, wanted.query)
