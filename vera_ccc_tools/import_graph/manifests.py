@@ -7,6 +7,7 @@ else changes no import. What is broken or of another form says nothing.
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -142,7 +143,7 @@ class Manifests:
             self._named.setdefault(name, []).append(directory)
 
     def at(self, directory: str, name: str) -> Manifest | None:
-        return self.manifests.get(f"{directory}/{name}" if directory else name)
+        return self.manifests.get(posixpath.join(directory, name))
 
     def directories(self, name: str) -> list[str]:
         return self._named.get(name, [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -74,7 +75,7 @@ class _Modules:
                 found = self._source(place, entry)
                 if found is not None:
                     return found
-        return self._file(f"{place}/index" if place else "index")
+        return self._file(posixpath.join(place, "index"))
 
     # --- tsconfig.json ---------------------------------------------------------------------------
 
@@ -174,7 +175,7 @@ def _options(project: Manifests, path: str) -> _Options:
     for above in ancestors(path):
         for name in ("tsconfig.json", "jsconfig.json"):
             if project.at(above, name) is not None:
-                return _with_references(project, f"{above}/{name}" if above else name)
+                return _with_references(project, posixpath.join(above, name))
     return _Options({}, "", None)
 
 

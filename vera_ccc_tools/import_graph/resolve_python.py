@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import sys
 from collections.abc import Iterator
 
@@ -37,7 +38,7 @@ def _taken(files: FileSet, place: str, wanted: Import) -> Iterator[str]:
     """The files that are taken of the module at *place*, a path without its extension."""
     missing = not wanted.names
     for name in wanted.names:
-        found = None if name == "*" else _module(files, f"{place}/{name}" if place else name)
+        found = None if name == "*" else _module(files, posixpath.join(place, name))
         missing |= found is None
         if found is not None:
             yield found
@@ -98,7 +99,7 @@ def _own_roots(scope: Scope, path: str, words: list[str]) -> Iterator[str]:
 
 
 def _init(directory: str) -> str:
-    return f"{directory}/__init__.py" if directory else "__init__.py"
+    return posixpath.join(directory, "__init__.py")
 
 
 def _roots_of(scope: Scope, directory: str) -> Iterator[str]:
@@ -106,7 +107,7 @@ def _roots_of(scope: Scope, directory: str) -> Iterator[str]:
     listed: list[str] = []
     for name in ("pyproject.toml", "setup.cfg"):
         listed += (scope.project.at(directory, name) or {}).get("roots", [])
-    if scope.files.has(f"{directory}/setup.py" if directory else "setup.py") or not directory:
+    if scope.files.has(posixpath.join(directory, "setup.py")) or not directory:
         listed += ["", "src"]
     for each in dict.fromkeys(listed):
         found = join(directory, each)
@@ -127,7 +128,6 @@ def _only_package(files: FileSet, holders: set[str], wanted: Import) -> dict[str
     roots = [
         root
         for root in sorted(holders)
-        if files.has(f"{root}/{top}/__init__.py" if root else f"{top}/__init__.py")
-        and not files.has(_init(root))
+        if files.has(_init(posixpath.join(root, top))) and not files.has(_init(root))
     ]
     return {roots[0]: _in_root(files, roots[0], wanted)} if len(roots) == 1 else {}

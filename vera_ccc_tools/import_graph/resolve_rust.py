@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable, Iterator
 
 from vera_ccc_tools.import_graph.facts import Facts
@@ -67,7 +68,7 @@ class _Crates:
 
     def module(self, directory: str, name: str) -> str | None:
         """The file of the module *name* whose parent's modules are in *directory*."""
-        place = f"{directory}/{name}" if directory else name
+        place = posixpath.join(directory, name)
         return self._scope.files.first([f"{place}.rs", f"{place}/mod.rs"])
 
     def _descend(self, path: str | None, words: Iterable[str]) -> str | None:

@@ -128,7 +128,7 @@ def assert_all_there(held: Entries, processes: int) -> None:
 
 
 def test_processes_that_write_at_once_and_die_midway_lose_nothing(path: Path) -> None:
-    write_at_once(path, ["lives", "lives", "dies", "dies"])
+    write_at_once(path, ["lives", "lives", "dies", "dies"], patience=SECONDS)
     Journal(path).append({"from": "us"})
     held = Journal(path).read()
     assert_all_there(held, 4)
