@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from vera_ccc_tools.usage.events import Metrics
 if TYPE_CHECKING:
     from vera_ccc_tools.chunks.reading import Reading
     from vera_ccc_tools.import_graph.graph import Graph
-    from vera_ccc_tools.mcp_server.answers import Shown
+    from vera_ccc_tools.mcp_server.answers import Entry
 
 UNINDEXED = {"not_initialized", "not_indexed"}
 
@@ -72,12 +72,10 @@ class ServerState:
                 self._served[root] = ServedChunks(root)
             return self._served[root]
 
-    def saw(self, shown: Shown, reading: Reading) -> None:
+    def saw(self, entries: Sequence[Entry], reading: Reading) -> None:
         """Note what a call has shown, so that its chunks can be asked for again."""
-        chunks = [entry.chunk for entry in shown.entries]
-        self.ledger.touch(
-            files=(entry.path for entry in shown.entries), chunks=(chunk.id for chunk in chunks)
-        )
+        chunks = [entry.chunk for entry in entries]
+        self.ledger.touch((entry.path for entry in entries), (chunk.id for chunk in chunks))
         self.served(reading.root).remember(chunks)
 
     def prepare(self) -> None:

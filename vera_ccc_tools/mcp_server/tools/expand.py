@@ -43,8 +43,8 @@ class _Asked:
     def path(self) -> str:
         return self.reading.shown(self.chunk.path)
 
-    def answer(self, text: str, chunks: Iterable[Entry]) -> Answer:
-        self.state.saw(Shown(tuple(chunks)), self.reading)
+    def answer(self, text: str, shown: Sequence[Entry]) -> Answer:
+        self.state.saw(shown, self.reading)
         return Answer(text)
 
     def entry(self, chunk: Chunk, level: detail.Level) -> Entry:

@@ -69,7 +69,7 @@ def context_search(state: ServerState, call: Call, arguments: Reader) -> Answer:
     else:
         text = answers.nothing(_chunks(state, reading, call), query_id, notes)
     state.ledger.query(wanted.query)
-    state.saw(shown, reading)
+    state.saw(shown.entries, reading)
     state.metrics.search(_event(query_id, wanted, shown, reading, started))
     return Answer(text)
 
