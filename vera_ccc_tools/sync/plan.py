@@ -38,11 +38,11 @@ class Plan:
 
     Attributes:
         entries: Patterns, in the order in which they are written, each with an ignored path that
-            it stands for.
+            it stands for; None where that is not known.
         left_out: Ignored paths without an entry of their own, and why.
     """
 
-    entries: dict[str, str]
+    entries: dict[str, str | None]
     left_out: tuple[tuple[str, str], ...]
 
 

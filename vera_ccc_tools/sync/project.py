@@ -164,7 +164,7 @@ class ProjectSync:
         unasked = tuple(escape(place) + "/" for place in ignored.opaque)
         for entry in ours.values() if unasked else ():
             if entry.removeprefix("**/").startswith(unasked):
-                made.entries.setdefault(entry, "")
+                made.entries.setdefault(entry, None)
         return made
 
     def _write(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from vera_ccc_tools.errors import Failure
@@ -26,9 +27,7 @@ def reasons(
     asked: dict[str, dict[str, bytes]] = defaultdict(dict)  # by the place of the repository
     for entry in entries:
         path = report.sources.get(entry)
-        at = (
-            next((one for one in _places(path) if one in parts), None) if path is not None else None
-        )
+        at = None if path is None else next((one for one in _places(path) if one in parts), None)
         if path is not None and at is not None:
             inside = parts[at].repository.prefix + os.fsencode(path[len(at) :])
             asked[at][entry] = inside.rstrip(b"/")
@@ -37,9 +36,10 @@ def reasons(
         rules = _rules(Git.find(environ), parts[at], list(paths.values()), cancel)
         for entry, one in paths.items():
             if one in rules:
-                found[entry] = _reason(root, entry, report.sources[entry], parts[at], rules[one])
+                found[entry] = _reason(root, entry, parts[at], rules[one])
     return tuple(
-        found.get(entry) or Reason(entry, report.sources.get(entry, "")) for entry in entries
+        replace(found.get(entry) or Reason(entry), path=report.sources.get(entry) or "")
+        for entry in entries
     )
 
 
@@ -58,9 +58,9 @@ def _rules(git: Git, part: Part, paths: list[bytes], cancel: Cancel) -> dict[byt
         return {}
 
 
-def _reason(root: Path, entry: str, path: str, part: Part, rule: Rule) -> Reason:
+def _reason(root: Path, entry: str, part: Part, rule: Rule) -> Reason:
     top = part.repository.top
     source = top / rule.source
     if source.is_relative_to(top):
         source = Path(os.path.relpath(source, root))
-    return Reason(entry, path, source.as_posix(), rule.line, rule.pattern)
+    return Reason(entry, "", source.as_posix(), rule.line, rule.pattern)

@@ -87,7 +87,7 @@ class Report:
     survey: Survey | None = field(default=None, repr=False, compare=False)
     negated: bool = False
     entries: tuple[str, ...] = field(default=(), repr=False)
-    sources: Mapping[str, str] = field(default_factory=dict, repr=False)
+    sources: Mapping[str, str | None] = field(default_factory=dict, repr=False)
     reasons: tuple[Reason, ...] | None = None
 
     def to_json(self) -> dict[str, Any]:

@@ -21,7 +21,7 @@ ANY = Rules((), None)
 class Made(NamedTuple):
     entries: tuple[str, ...]
     left_out: tuple[tuple[str, str], ...]
-    sources: dict[str, str]
+    sources: dict[str, str | None]
 
 
 def made(
