@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from vera_ccc_tools.git.repositories import Ignored
 from vera_ccc_tools.sync.globs import Excludes, Includes, at_root, escape, is_plain
 from vera_ccc_tools.sync.settings import DEFAULT_EXCLUDES
+from vera_ccc_tools.system.text import is_utf8
 
 ANYWHERE_LIMIT = 500
 """Entries up to which each may match at any depth; ccc's memory grows with such patterns."""
@@ -85,7 +86,7 @@ def _needed(ignored: Ignored, rules: Rules) -> tuple[list[str], list[tuple[str, 
             left_out.append((path, NEVER_INCLUDED))
         elif excludes.cover(path):
             left_out.append((path, EXCLUDED))
-        elif not _is_utf8(path):
+        elif not is_utf8(path):
             left_out.append((path, NOT_UTF8))
         else:
             needed[path] = None
@@ -220,11 +221,3 @@ def _above(path: str) -> Iterator[str]:
 def _name(path: str) -> str:
     end = len(path) - (path[-1] == "/")
     return path[path.rfind("/", 0, end) + 1 : end]
-
-
-def _is_utf8(path: str) -> bool:
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

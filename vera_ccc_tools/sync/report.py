@@ -9,7 +9,7 @@ from typing import Any
 from vera_ccc_tools.git.git import Repository
 from vera_ccc_tools.git.git import Status as GitStatus
 from vera_ccc_tools.git.repositories import Survey
-from vera_ccc_tools.system.text import clean_line
+from vera_ccc_tools.system.text import clean_line, is_utf8
 
 _NAMES_SHOWN = 20
 ENTRIES_SHOWN = 100
@@ -61,8 +61,8 @@ class Report:
         kept: How many of our entries stayed.
         left_out: Ignored paths without an entry of their own, each with the reason.
         warnings: What the caller should be told, a line each.
-        tracked_ignored: Tracked files that ccc hides all the same, by its own reading of the
-            ``.gitignore`` files; None unless they were asked for.
+        tracked_ignored: Tracked files that ccc hides all the same, since a ``.gitignore`` file
+            ignores them; None unless they were asked for.
         changed: Whether the settings differ from what they should be, before this sync.
         written: Whether they were written.
         difference: A unified diff of the settings, on a dry run.
@@ -188,14 +188,6 @@ def _unknown(report: Report) -> str:
         return report.warnings[0]
     if report.negated:
         return "a `!` pattern in the settings lets ignored paths in"
-    if any(not _is_text(path) for path, _reason in report.left_out):
+    if any(not is_utf8(path) for path, _reason in report.left_out):
         return "an ignored path has a name that no pattern can express"
     return ""
-
-
-def _is_text(path: str) -> bool:
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
