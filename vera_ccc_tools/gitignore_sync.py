@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from vera_ccc_tools.git.git import Git
 from vera_ccc_tools.sync.project import ProjectSync
 from vera_ccc_tools.sync.report import Report
+from vera_ccc_tools.system.locks import turn
 from vera_ccc_tools.system.tasks import Cancel
 
 __all__ = ["Report", "Syncer", "sync"]
@@ -64,7 +63,7 @@ class Syncer:
         """
         cancel = cancel or Cancel()
         project = self._project(root)
-        with _held(project.lock, cancel):
+        with turn(project.lock, cancel):
             report = project.sync(cancel, dry_run=dry_run)
             if tracked_ignored:
                 report = replace(report, tracked_ignored=project.tracked_ignored(cancel))
@@ -74,15 +73,3 @@ class Syncer:
         root = Path(os.path.realpath(root))
         with self._lock:
             return self._projects.setdefault(root, ProjectSync(root, self._git))
-
-
-@contextmanager
-def _held(lock: threading.Lock, cancel: Cancel) -> Iterator[None]:
-    """Hold a lock of this process; its holder is bounded by git's deadlines."""
-    while not lock.acquire(timeout=0.05):
-        cancel.check()
-    try:
-        cancel.check()
-        yield
-    finally:
-        lock.release()

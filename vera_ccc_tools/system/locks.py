@@ -1,8 +1,9 @@
-"""The locks between processes: waited for with a bound, and given up on a call's cancel."""
+"""Locks whose wait ends with a call's cancel, and between processes within a bound."""
 
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -46,3 +47,19 @@ def held(path: Path, seconds: float | None, cancel: Cancel | None = None) -> Ite
     finally:
         with suppress(OSError):
             lock.release()
+
+
+@contextmanager
+def turn(lock: threading.Lock, cancel: Cancel) -> Iterator[None]:
+    """Hold a lock of this process for the block.
+
+    Raises:
+        Cancelled: While it waits, or before.
+    """
+    while not lock.acquire(timeout=_POLL):
+        cancel.check()
+    try:
+        cancel.check()
+        yield
+    finally:
+        lock.release()

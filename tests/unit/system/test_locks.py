@@ -11,13 +11,13 @@ from pathlib import Path
 import filelock
 import pytest
 
-from vera_ccc_tools.system.locks import held
+from vera_ccc_tools.system.locks import held, turn
 from vera_ccc_tools.system.tasks import Cancel, Cancelled
 
 HOLDER = """
 import sys
 from pathlib import Path
-from vera_ccc_tools.system.locks import held
+from vera_ccc_tools.system.locks import held, turn
 with held(Path(sys.argv[1]), None):
     print("held", flush=True)
     sys.stdin.read()
@@ -65,3 +65,12 @@ def test_where_no_lock_can_be_had_the_block_runs_without_one(
     monkeypatch.setattr(filelock.FileLock, "acquire", refuse)
     with held(tmp_path / "lock", 0) as mine:
         assert mine
+
+
+def test_a_turn_within_the_process_is_given_up_with_the_call() -> None:
+    lock, cancel = threading.Lock(), Cancel()
+    with turn(lock, cancel):
+        threading.Timer(0.1, cancel.press).start()
+        with pytest.raises(Cancelled), turn(lock, cancel):
+            pass
+    assert not lock.locked()
