@@ -12,11 +12,12 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from vera_ccc_tools.ccc import project
+from vera_ccc_tools.system import locks
 from vera_ccc_tools.system.files import identity
 from vera_ccc_tools.system.tasks import Cancel
 
@@ -111,22 +112,9 @@ def last_words(environ: Mapping[str, str]) -> str:
     return next((line for line in reversed(lines) if line.strip()), "")
 
 
-@contextmanager
-def starting(environ: Mapping[str, str], cancel: Cancel) -> Iterator[None]:
+def starting(environ: Mapping[str, str], cancel: Cancel) -> AbstractContextManager[bool]:
     """Be the only one of this user who starts the daemon of *environ*."""
     directory = project.runtime_directory(environ)
     if not os.access(directory, os.W_OK):
-        yield  # ccc itself will say what is wrong with it
-        return
-    import filelock
-
-    lock = filelock.FileLock(directory / ".vera-ccc-start.lock", thread_local=False)
-    with suppress(OSError):  # a full disk: better two daemons than no answer
-        while not lock.is_locked:
-            cancel.check()
-            with suppress(filelock.Timeout):
-                lock.acquire(timeout=0.1, poll_interval=0.02)
-    try:
-        yield
-    finally:
-        lock.release()
+        return nullcontext(enter_result=True)  # ccc itself will say what is wrong with it
+    return locks.held(directory / ".vera-ccc-start.lock", None, cancel)
