@@ -1,12 +1,13 @@
 """Set a project up for an agent, and undo that: the verb ``init``.
 
-All files are planned first and written only then: when one is refused, none is touched.
+All files are read and planned first, and written only then: when one is refused, none is touched.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,11 @@ from vera_ccc_tools.errors import Failure, shorten
 from vera_ccc_tools.git.git import Git, GitMissing, NotAWorkTree
 from vera_ccc_tools.setup import blocks, guidance, json_edit, launch, terseness, toml_edit
 from vera_ccc_tools.setup.agents import AGENTS, SERVER, Agent
-from vera_ccc_tools.setup.changes import Change, Files, apply, exclusive
+from vera_ccc_tools.setup.changes import Change, ProjectFiles, apply
+from vera_ccc_tools.system.locks import held
 
+LOCK_SECONDS = 30.0
+"""How long to wait for another init, which holds its lock for some milliseconds."""
 IGNORE = ".gitignore"
 IGNORED = "# Local files of the CCE MCP server\n.cce/*"
 """What git is told: the contract's line under a line that tells whose it is."""
@@ -64,13 +68,12 @@ def set_up(directory: Path, name: str) -> Report:
     start = launch.find()
     entry = agent.entry(start.command, start.args, directory)
     _check_words([entry["command"], *entry["args"]])
-    planned = _planned(Files(directory), agent, entry)
+    planned = _planned(ProjectFiles(directory), agent, entry)
     if any(change.differs for change in planned):
         launch.check(start, directory)
-        with exclusive():
-            files = Files(directory)
-            planned = _planned(files, agent, entry)
-            apply(files, planned)
+        with _exclusive():
+            planned = _planned(ProjectFiles(directory), agent, entry)
+            apply(directory, planned)
     return Report(agent, directory, tuple(planned), tuple(_next(directory, agent, start)))
 
 
@@ -80,22 +83,22 @@ def take_out(directory: Path, name: str) -> Report:
     Raises:
         Failure: as `set_up` does.
     """
-    agent, files = AGENTS[name], Files(directory)
-    with exclusive():
-        planned = list(plan_removal(files, agent))
-        apply(files, planned)
+    agent = AGENTS[name]
+    with _exclusive():
+        planned = list(plan_removal(ProjectFiles(directory), agent))
+        apply(directory, planned)
     return Report(agent, directory, tuple(planned), ())
 
 
 # --- plans ------------------------------------------------------------------------------------
 
 
-def _planned(files: Files, agent: Agent, entry: json_edit.Entry) -> list[Change]:
+def _planned(files: ProjectFiles, agent: Agent, entry: json_edit.Entry) -> list[Change]:
     rule = [plan_rule(files)] if _lacks_rule(files.directory) else []
     return [*plan(files, agent, entry), *rule]
 
 
-def plan(files: Files, agent: Agent, entry: json_edit.Entry) -> Iterator[Change]:
+def plan(files: ProjectFiles, agent: Agent, entry: json_edit.Entry) -> Iterator[Change]:
     """The agent's configuration and instructions as they should be."""
     form = toml_edit if agent.form == "toml" else json_edit
     text = files.text(agent.config)
@@ -105,7 +108,7 @@ def plan(files: Files, agent: Agent, entry: json_edit.Entry) -> Iterator[Change]
     yield files.change(name, _with_block(text, name))
 
 
-def plan_rule(files: Files) -> Change:
+def plan_rule(files: ProjectFiles) -> Change:
     """git's ignore file with our rule, which it lacks."""
     data = files.data(IGNORE)
     text = None if data is None else data.decode(_BYTES)
@@ -114,7 +117,7 @@ def plan_rule(files: Files) -> Change:
     return Change(IGNORE, data, text.encode(_BYTES))
 
 
-def plan_removal(files: Files, agent: Agent) -> Iterator[Change]:
+def plan_removal(files: ProjectFiles, agent: Agent) -> Iterator[Change]:
     """The files that are there, without what is ours; what another agent needs stays."""
     form = toml_edit if agent.form == "toml" else json_edit
     text = files.text(agent.config)
@@ -135,7 +138,7 @@ def plan_removal(files: Files, agent: Agent) -> Iterator[Change]:
         yield from _without_rule(files)
 
 
-def _without_rule(files: Files) -> Iterator[Change]:
+def _without_rule(files: ProjectFiles) -> Iterator[Change]:
     data = files.data(IGNORE)
     text = (data or b"").decode(_BYTES)
     span = blocks.find_lines(text, IGNORED)
@@ -150,7 +153,7 @@ def _place(
     return json_edit.Place(agent.config, agent.servers, SERVER, agent.comments, is_ours)
 
 
-def _instructions(files: Files, agent: Agent) -> str:
+def _instructions(files: ProjectFiles, agent: Agent) -> str:
     """The file that the agent takes instructions from, or the one to make."""
     there = (name for name in agent.instructions if files.text(name) is not None)
     return next(there, agent.default)
@@ -166,7 +169,7 @@ def _with_block(text: str | None, name: str) -> str:
     return blocks.replace(text, span, body)
 
 
-def _keeps(files: Files, agent: Agent, going: Agent) -> bool:
+def _keeps(files: ProjectFiles, agent: Agent, going: Agent) -> bool:
     """Whether the agent has a server of our name when our entry for *going* is out.
 
     Of another engine, even, since the block and the rule serve both. A configuration that cannot
@@ -179,6 +182,22 @@ def _keeps(files: Files, agent: Agent, going: Agent) -> bool:
         return text is not None and form.holds(text, place)
     except Failure:
         return True
+
+
+@contextmanager
+def _exclusive() -> Iterator[None]:
+    """Keep other inits of this user away while files are read, planned and written."""
+    path = environments.cache_directory() / "init.lock"
+    with suppress(OSError):  # where there is no place for the lock it goes on without
+        path.parent.mkdir(parents=True, exist_ok=True)
+    with held(path, LOCK_SECONDS) as mine:
+        if not mine:
+            raise Failure(
+                "init_locked",
+                f"Another init has held {shorten(str(path))} for {LOCK_SECONDS:g} s.",
+                "Try again when it is done.",
+            )
+        yield
 
 
 # --- around it --------------------------------------------------------------------------------

@@ -1,26 +1,27 @@
 """Put a server into a JSON configuration and take it out again, by splicing the text.
 
-Everything else stays byte for byte. How an entry is laid out tells what was there before it, so
-that taking it out brings the exact text back, without a record that could get lost:
-
-- an object of the user's that was empty holds the new member right after its brace;
-- an object that was made here has white space there, and goes with its last member;
-- a comma stands after the new member exactly when one stood after the last one before it.
+All else stays: comments, order, layout. Each edit is read again, and refused unless it says just
+what it should. Comments and a comma after the last member, which VS Code and Cursor allow, are
+blanked before `json` reads the text, so that its positions are those of the file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from vera_ccc_tools.errors import Failure
-from vera_ccc_tools.setup import json_splice
-from vera_ccc_tools.setup.blocks import line_number
-from vera_ccc_tools.setup.json_splice import Addition
-from vera_ccc_tools.setup.json_text import BadJson, Member, Value, parse, plain
+from vera_ccc_tools.setup.blocks import line_end, line_number
 
 Entry = Mapping[str, Any]
+
+_STRING = r'"(?:[^"\\]|\\.)*"'
+_COMMENT = re.compile(rf"{_STRING}|//[^\r\n]*|/\*.*?\*/", re.DOTALL)
+_LAST_COMMA = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
+_SPACE = re.compile(r"[ \t\r\n]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Place:
 
 
 def put(text: str | None, place: Place, entry: Entry) -> str:
-    """*text*, or None for no file, with *entry*; of one that is there, only what differs changes.
+    """*text*, or None for no file, with *entry*.
 
     In an entry that is there, `command` and `args` are set, and all else is the user's.
 
@@ -51,22 +52,25 @@ def put(text: str | None, place: Place, entry: Entry) -> str:
         Failure: ``config_refused`` when *text* is no JSON, or not laid out as a configuration.
     """
     if text is None:
-        return json_splice.document({place.servers: {place.name: entry}})
+        return json.dumps({place.servers: {place.name: entry}}, indent=2, ensure_ascii=False) + "\n"
     found = _Found(text, place)
-    if found.entry is not None:
-        if not found.has_ours:
-            problem = f"has a server {place.name} that init did not put there"
-            raise found.refused(found.entry.start, problem)
-        return _verified(found, found.updated(found.entry, entry), entry)
-    if found.servers is not None:
-        addition = Addition(place.name, entry)
-        return _verified(found, json_splice.add(text, found.servers.value, addition), entry)
-    addition = Addition(place.servers, {place.name: entry}, spaced=True)
-    return _verified(found, json_splice.add(text, found.top, addition), entry)
+    if found.servers is None:
+        edited = found.inserted(found.top, place.servers, {place.name: entry})
+    elif found.entry is None:
+        edited = found.inserted(found.servers.value, place.name, entry)
+    elif found.has_ours:
+        edited = _updated(found, entry)
+    else:
+        problem = f"has a server {place.name} that init did not put there"
+        raise found.refused(found.entry.start, problem)
+    said = {**found.said.get(place.servers, {})}
+    ours = {name: entry[name] for name in ("command", "args")} if found.has_ours else entry
+    said[place.name] = {**said.get(place.name, {}), **_plain_value(ours)}
+    return _verified(found, edited, {**found.said, place.servers: said})
 
 
 def remove(text: str, place: Place) -> str | None:
-    """*text* without our entry; None where nothing else is in a file that was made here.
+    """*text* without our entry; None where nothing else is in the file.
 
     Raises:
         Failure: as `put` does.
@@ -74,11 +78,18 @@ def remove(text: str, place: Place) -> str | None:
     found = _Found(text, place)
     if found.servers is None or found.entry is None or not found.has_ours:
         return text
-    if not _made_here(text, found.servers.value):
-        return _verified(found, json_splice.cut(text, found.servers.value, found.entry), None)
-    if not _made_here(text, found.top) or text[found.top.end :].strip():
-        return _verified(found, json_splice.cut(text, found.top, found.servers), None)
-    return None
+    said = {**found.said, place.servers: {**found.said[place.servers]}}
+    del said[place.servers][place.name]
+    edited = found.without(found.members(found.servers.value), found.entry)
+    rest = _Found(edited, place)
+    assert rest.servers is not None
+    written = edited[rest.servers.start : rest.servers.end]
+    if re.sub(r"\s", "", written).endswith('":{}'):
+        del said[place.servers]
+        edited = rest.without(rest.members(rest.top), rest.servers)
+        if re.sub(r"\s", "", edited) in {"{}", "\ufeff{}"}:
+            return None
+    return _verified(found, edited, said)
 
 
 def holds(text: str, place: Place) -> bool:
@@ -90,91 +101,186 @@ def holds(text: str, place: Place) -> bool:
     return _Found(text, place).has_ours
 
 
-# --- what is there ----------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """A member of an object: its name, and where the name, the value and the end of that are."""
+
+    name: str
+    start: int
+    value: int
+    end: int
 
 
 class _Found:
-    """A configuration: its top level, the member with the servers, and the one with the entry."""
+    """A configuration: what it says, and the members with the servers and with the entry."""
 
     def __init__(self, text: str, place: Place) -> None:
         self.text = text
         self.place = place
+        self.plain = _blanked(text) if place.comments else text
+        self.plain = (
+            self.plain.replace("\ufeff", " ", 1) if text.startswith("\ufeff") else self.plain
+        )
         try:
-            self.top = parse(text, comments=place.comments)
-        except BadJson as error:
-            raise _refused(place, error.line, f"is no JSON: {error.problem}") from error
+            said = _DECODER.decode(self.plain)
+        except json.JSONDecodeError as error:
+            raise self.refused(error.pos, f"is no JSON: {error.msg}") from error
+        except (ValueError, RecursionError) as error:
+            raise self.refused(0, f"is no JSON: {error}") from error
+        self.top = _skip(self.plain, 0)
         self.servers = self._member(self.top, place.servers, "the file")
-        servers = self.servers.value if self.servers else None
-        self.entry = self._member(servers, place.name, place.servers) if servers else None
-        self.has_ours = self.entry is not None and self._is_ours(self.entry.value)
+        self.entry = None
+        if self.servers is not None:
+            self.entry = self._member(self.servers.value, place.name, place.servers)
+        self.said: dict[str, Any] = said
+        ours = said.get(place.servers, {}).get(place.name)
+        self.has_ours = isinstance(ours, dict) and place.is_ours(ours)
 
-    def updated(self, entry: Member, wanted: Entry) -> str:
-        """The text with what is ours in the *entry* that is there as *wanted* has it."""
-        for name in ("command", "args"):
-            member = self._member(entry.value, name, self.place.name)
-            if member is None:
-                text = json_splice.add(self.text, entry.value, Addition(name, wanted[name]))
-            elif plain(self.text, member.value) != wanted[name]:
-                text = json_splice.exchange(self.text, member.value, wanted[name])
-            else:
-                continue
-            changed = _Found(text, self.place)
-            assert changed.entry is not None
-            return changed.updated(changed.entry, wanted)
-        return self.text
+    def members(self, at: int) -> list[_Member]:
+        """The members of the object that begins at *at*."""
+        found, at = list[_Member](), _skip(self.plain, at + 1)
+        while self.plain[at] != "}":
+            name, end = _DECODER.raw_decode(self.plain, at)
+            value = _skip(self.plain, _skip(self.plain, end) + 1)
+            _, end = _DECODER.raw_decode(self.plain, value)
+            found.append(_Member(name, at, value, end))
+            at = _skip(self.plain, end)
+            if self.plain[at] == ",":
+                at = _skip(self.plain, at + 1)
+        return found
+
+    def inserted(self, at: int, name: str, value: Any) -> str:
+        """The text with a member more, the first one, in the object that begins at *at*."""
+        text, end, members = self.text, line_end(self.text), self.members(at)
+        key = json.dumps(name, ensure_ascii=False)
+        if not members:
+            outer = self._indentation(at)
+            pad = outer + self._unit()
+            close = _skip(self.plain, at + 1)
+            inner = text[at + 1 : close]
+            rest = inner if inner.strip() else end + outer
+            return f"{text[: at + 1]}{end}{pad}{key}: {self._laid(value, pad)}{rest}{text[close:]}"
+        first = members[0].start
+        pad = self._indentation(first)
+        if self._line_before(first).strip():
+            written, gap = json.dumps(value, ensure_ascii=False), " "
+        else:
+            written, gap = self._laid(value, pad), end + pad
+        return f"{text[:first]}{key}: {written},{gap}{text[first:]}"
+
+    def exchanged(self, member: _Member, value: Any) -> str:
+        """The text with another value of *member*, over several lines if the old one was."""
+        old = self.text[member.value : member.end]
+        written = json.dumps(value, ensure_ascii=False)
+        if "\n" in old or "\r" in old:
+            written = self._laid(value, self._indentation(member.start))
+        return self.text[: member.value] + written + self.text[member.end :]
+
+    def without(self, members: Sequence[_Member], member: _Member) -> str:
+        """The text without *member*, one of *members*, and without the comma that it needed."""
+        text, index = self.text, members.index(member)
+        end = member.end
+        with_commas = _blanked(text, commas=False) if self.place.comments else self.plain
+        comma = _skip(with_commas, end)
+        has_comma = with_commas[comma] == ","
+        comment = text[end:comma] if has_comma else ""
+        if has_comma:
+            end = comma + 1
+        start = member.start
+        before = self._line_before(start)
+        if not before.strip() and text[end : end + 1] in "\r\n":
+            start -= len(before)
+            start -= 2 if text[:start].endswith("\r\n") else min(start, 1)
+        else:
+            end += len(text[end:]) - len(text[end:].lstrip(" \t"))
+        if index and index == len(members) - 1 and not has_comma:
+            needed = _skip(self.plain, members[index - 1].end)
+            return text[:needed] + text[needed + 1 : start] + text[end:]
+        return text[:start] + (comment if comment.strip() else "") + text[end:]
 
     def refused(self, at: int, problem: str) -> Failure:
-        return _refused(self.place, line_number(self.text, at), problem)
+        line = line_number(self.text, at)
+        return Failure(
+            "config_refused",
+            f"{self.place.file}, line {line}: it {problem}. It was left as it is.",
+            "Correct it by hand, then run init again.",
+        )
 
-    def _member(self, value: Value, name: str, where: str) -> Member | None:
-        if value.members is None:
-            raise self.refused(value.start, f"cannot be edited: {where} is no object there")
-        found = [member for member in value.members if member.name == name]
+    def _member(self, at: int, name: str, where: str) -> _Member | None:
+        if self.plain[at] != "{":
+            raise self.refused(at, f"cannot be edited: {where} is no object there")
+        found = [member for member in self.members(at) if member.name == name]
         if len(found) > 1:
             raise self.refused(found[-1].start, f"cannot be edited: {name} is there twice")
         return found[0] if found else None
 
-    def _is_ours(self, value: Value) -> bool:
-        return value.members is not None and self.place.is_ours(dict(plain(self.text, value)))
+    def _laid(self, value: Any, pad: str) -> str:
+        written = json.dumps(value, indent=self._unit(), ensure_ascii=False)
+        return written.replace("\n", line_end(self.text) + pad)
+
+    def _unit(self) -> str:
+        """One step of the indentation: that of the first member, where it has a line of its own."""
+        members = self.members(self.top)
+        before = self._line_before(members[0].start) if members else ""
+        return before if before and not before.strip() else "  "
+
+    def _indentation(self, at: int) -> str:
+        before = self._line_before(at)
+        return before[: len(before) - len(before.lstrip(" \t"))]
+
+    def _line_before(self, at: int) -> str:
+        """What stands before *at* on its line, a byte order mark not counted."""
+        start = max(self.text.rfind("\n", 0, at), self.text.rfind("\r", 0, at)) + 1
+        return self.text[start:at].removeprefix("\ufeff")
 
 
-def _made_here(text: str, value: Value) -> bool:
-    """Whether the object was made for its only member: it stands after white space, alone."""
-    members = value.members or ()
-    if len(members) != 1 or value.last_comma is not None:
-        return False
-    before = text[value.start + 1 : members[0].start]
-    after = text[members[0].value.end : value.end - 1]
-    return bool(before) and not before.strip() and not after.strip()
+def _updated(found: _Found, entry: Entry) -> str:
+    for name in ("command", "args"):
+        assert found.entry is not None
+        members = found.members(found.entry.value)
+        there = next((member for member in members if member.name == name), None)
+        said = found.said[found.place.servers][found.place.name]
+        if there is None:
+            edited = found.inserted(found.entry.value, name, entry[name])
+        elif said[name] != entry[name]:
+            edited = found.exchanged(there, entry[name])
+        else:
+            continue
+        found = _Found(edited, found.place)
+    return found.text
 
 
-def _refused(place: Place, line: int, problem: str) -> Failure:
-    return Failure(
-        "config_refused",
-        f"{place.file}, line {line}: it {problem}. It was left as it is.",
-        "Correct it by hand, then run init again.",
-    )
+def _verified(found: _Found, edited: str, wanted: Mapping[str, Any]) -> str:
+    """*edited*, once it is sure that it says *wanted*; no servers at all are an empty object."""
+    said = _Found(edited, found.place).said
+    if {found.place.servers: {}, **said} != {found.place.servers: {}, **wanted}:
+        raise found.refused(found.top, "is laid out in a way that cannot be edited")
+    return edited
 
 
-def _verified(found: _Found, text: str, entry: Entry | None) -> str:
-    """*text*, an edited *found*, once it is sure that it says what it should, and no more."""
-    edited = _Found(text, found.place)
-    said = dict(plain(text, edited.entry.value)) if edited.entry else {}
-    wanted = {"command": entry["command"], "args": entry["args"]} if entry else {}
-    if {name: said.get(name) for name in wanted} != wanted or _outside(edited) != _outside(found):
-        problem = "is laid out in a way that cannot be edited"
-        raise found.refused(found.top.start, problem)
-    return text
+def _blanked(text: str, *, commas: bool = True) -> str:
+    """*text* with blanks in place of comments and, with *commas*, of last commas."""
+
+    def blank(found: re.Match[str]) -> str:
+        return found[0] if found[0].startswith('"') else re.sub(r"[^\r\n]", " ", found[0])
+
+    text = _COMMENT.sub(blank, text)
+    return _LAST_COMMA.sub(blank, text) if commas else text
 
 
-def _outside(found: _Found) -> list[Any]:
-    """All that a configuration says but for our entry, and for an object without any other."""
-    said = []
-    for member in found.top.members or ():
-        value = plain(found.text, member.value)
-        if member is found.servers:
-            value = tuple(pair for pair in value if pair[0] != found.place.name)
-            if not value:
-                continue
-        said.append((member.name, value))
-    return said
+def _skip(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    assert found is not None
+    return found.end()
+
+
+def _plain_value(value: Any) -> Any:
+    return _DECODER.decode(json.dumps(value))
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no value")
+
+
+# Numbers stay as they are written: long ones are no error, and 1.0 is not 1.
+_DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=_no_constant)

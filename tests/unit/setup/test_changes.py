@@ -1,4 +1,4 @@
-"""How init writes: all files or none, links and modes kept; and the line that starts the server."""
+"""How init writes: files whole, links and modes kept; and the line that starts the server."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from pathlib import Path
 import pytest
 
 from helpers import POSIX, ROOT, write_file
+from vera_ccc_tools.boot import environments
 from vera_ccc_tools.errors import Failure, Front
 from vera_ccc_tools.phrases import tell
 from vera_ccc_tools.setup import changes as writing
 from vera_ccc_tools.setup import guidance, init, launch
 from vera_ccc_tools.setup.agents import AGENTS
-from vera_ccc_tools.setup.changes import Change, Files, apply, exclusive
-from vera_ccc_tools.system.files import beside
+from vera_ccc_tools.setup.changes import Change, ProjectFiles, apply
+from vera_ccc_tools.system.files import replace
+from vera_ccc_tools.system.locks import held
 
 
 def snapshot(root: Path) -> dict[str, bytes]:
@@ -138,8 +140,10 @@ def test_inits_at_the_same_time_all_succeed(tmp_path: Path) -> None:
 def test_an_init_that_holds_the_lock_for_ever_is_told_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vera_ccc_tools.setup.changes.LOCK_SECONDS", 0.1)
-    with exclusive(), pytest.raises(Failure, match=r"init\.lock' for 0\.1 s") as caught:
+    monkeypatch.setattr(init, "LOCK_SECONDS", 0.1)
+    path = environments.cache_directory() / "init.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with held(path, 1.0), pytest.raises(Failure, match=r"init\.lock' for 0\.1 s") as caught:
         init.set_up(tmp_path, "claude")
     assert caught.value.code == "init_locked"
     assert snapshot(tmp_path) == {}
@@ -156,35 +160,12 @@ def test_an_init_without_a_place_for_its_lock_goes_on(
     assert set(snapshot(tmp_path)) == {"x", "CLAUDE.md", ".mcp.json"}
 
 
-@pytest.mark.usefixtures("started")
-def test_what_a_killed_init_has_left_goes_with_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_file(tmp_path / "CLAUDE.md", "# Mine\n")
-    with monkeypatch.context() as patched:
-        patched.setattr(Path, "replace", _killed)
-        patched.setattr(Path, "unlink", _killed)
-        with pytest.raises(_Killed):
-            init.set_up(tmp_path, "claude")
-    assert len(snapshot(tmp_path)) == 3
-    init.set_up(tmp_path, "claude")
-    assert set(snapshot(tmp_path)) == {"CLAUDE.md", ".mcp.json"}
-
-
-class _Killed(BaseException):
-    """The end of a process, as far as one can be played."""
-
-
-def _killed(*_given: object, **_more: object) -> None:
-    raise _Killed
-
-
 @pytest.fixture
-def changes(tmp_path: Path) -> Iterator[tuple[Files, list[Change]]]:
+def changes(tmp_path: Path) -> Iterator[tuple[ProjectFiles, list[Change]]]:
     """Three changes: one file that is made, one that is edited, one that goes."""
     write_file(tmp_path / "edited", "before")
     write_file(tmp_path / "gone", "x")
-    files = Files(tmp_path)
+    files = ProjectFiles(tmp_path)
     yield (
         files,
         [
@@ -196,60 +177,42 @@ def changes(tmp_path: Path) -> Iterator[tuple[Files, list[Change]]]:
     assert not [path for path in tmp_path.rglob("*") if path.name.endswith(".tmp")]
 
 
-def test_all_changes_are_written(changes: tuple[Files, list[Change]]) -> None:
-    apply(*changes)
+def test_all_changes_are_written(changes: tuple[ProjectFiles, list[Change]]) -> None:
+    apply(changes[0].directory, changes[1])
     assert snapshot(changes[0].directory) == {"new/deep/made": b"made", "edited": b"after"}
 
 
 @pytest.mark.parametrize("place", ["edited", "gone"])
-def test_a_file_that_changed_meanwhile_undoes_everything(
-    changes: tuple[Files, list[Change]], place: str
+def test_nothing_is_written_when_a_file_changed_meanwhile(
+    changes: tuple[ProjectFiles, list[Change]], place: str
 ) -> None:
     files, wanted = changes
     write_file(files.directory / place, "theirs")
     before = snapshot(files.directory)
     with pytest.raises(Failure, match=f"{place} was changed by another program") as caught:
-        apply(files, wanted)
+        apply(files.directory, wanted)
     assert caught.value.code == "file_changed"
     assert snapshot(files.directory) == before
     assert not (files.directory / "new").exists()
 
 
-def test_what_was_written_over_ours_meanwhile_is_not_undone(
-    changes: tuple[Files, list[Change]],
+def test_a_disk_that_is_full_is_told_with_what_was_written(
+    changes: tuple[ProjectFiles, list[Change]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files, wanted = changes
-    late = Change("edited", b"not so", b"after")
-    replace = Path.replace
 
-    def replaced(path: Path, target: Path) -> Path:
-        done = replace(path, target)
-        write_file(target, "theirs")
-        return done
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Path, "replace", replaced)
-        with pytest.raises(Failure, match="edited was changed by another program"):
-            apply(files, [wanted[0], late])
-    assert (files.directory / "new" / "deep" / "made").read_text() == "theirs"
-
-
-def test_a_disk_that_is_full_undoes_everything(
-    changes: tuple[Files, list[Change]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    files, wanted = changes
-    before = snapshot(files.directory)
-
-    def full(target: Path, data: bytes, prefix: str) -> Path:
+    def full(target: Path, data: bytes, prefix: str) -> None:
         if target.name == "edited":
             raise OSError(28, "No space left on device")
-        return beside(target, data, prefix)
+        replace(target, data, prefix)
 
-    monkeypatch.setattr(writing, "beside", full)
-    with pytest.raises(Failure, match="edited cannot be written: No space left on device"):
-        apply(files, wanted)
-    assert snapshot(files.directory) == before
-    assert not (files.directory / "new").exists()
+    monkeypatch.setattr(writing, "replace", full)
+    with pytest.raises(Failure, match="edited cannot be written: No space left on device") as told:
+        apply(files.directory, wanted)
+    assert "Before that new/deep/made was written." in told.value.message
+    assert snapshot(files.directory) == {
+        "new/deep/made": b"made", "edited": b"before", "gone": b"x"
+    }  # fmt: skip
 
 
 # --- the line that starts the server ------------------------------------------------------------
