@@ -106,6 +106,7 @@ def test_a_failure_shows_its_cause_and_the_remedy_first(
     model.say([use("ccc_search", query="upload"), "That is all."])
     with opened(pi, project, "find it", size=(60, 50)) as terminal:
         terminal.wait("ccc ✗ not indexed")
+        terminal.wait("That is all.")
         lines = [line.strip() for line in terminal.lines]
     cause = next(at for at, line in enumerate(lines) if line.startswith("✗ "))
     assert lines[cause - 1] == 'ccc_search "upload"'
