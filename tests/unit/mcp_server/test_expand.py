@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from conftest import MakeRepository
-from helpers import write_file
+from helpers import SECONDS, write_file
 from vera_ccc_tools.chunks.chunk import Chunk
 from vera_ccc_tools.chunks.reading import Reading
+from vera_ccc_tools.import_graph import graph
 from vera_ccc_tools.mcp_server import table
 from vera_ccc_tools.mcp_server.state import ServerState
 from vera_ccc_tools.system.call import Call
@@ -38,8 +39,9 @@ MakeAsked = Callable[[Mapping[str, str], str], Asked]
 
 
 @pytest.fixture
-def asking(git_repo: MakeRepository) -> Iterator[MakeAsked]:
+def asking(git_repo: MakeRepository, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeAsked]:
     """Ask about the first unit of a file; that there is an index is all that is seen of it."""
+    monkeypatch.setattr(graph, "PATIENCE", SECONDS)  # however long the first build takes
     made: list[Asked] = []
 
     def make(files: Mapping[str, str], path: str) -> Asked:
