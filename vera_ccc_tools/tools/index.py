@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,7 +15,7 @@ from vera_ccc_tools.errors import Do, Failure, Front, Step
 from vera_ccc_tools.phrases import named, say
 from vera_ccc_tools.refresh import index_runs
 from vera_ccc_tools.system.call import Call
-from vera_ccc_tools.system.tasks import Cancel, Cancelled
+from vera_ccc_tools.system.tasks import Cancel, Task, running
 from vera_ccc_tools.system.text import counted
 from vera_ccc_tools.tools.answer import Answer
 from vera_ccc_tools.tools.arguments import IndexArguments, InitArguments
@@ -175,15 +174,9 @@ def _outlasted(root: Path, status: Status | None, failure: Failure, front: Front
 
 def _glance(ccc: Ccc, root: Path, call: Call) -> Status | None:
     """What the index holds, where ccc tells it at once."""
-    hasty = Cancel()
-    timer = threading.Timer(GLANCE, hasty.press)
-    timer.start()
-    try:
-        with call.cancel.notifying(hasty.press), suppress(Failure, Cancelled):
-            return ccc.status(root, cancel=hasty)
-    finally:
-        timer.cancel()
-    call.cancel.check()
+    with suppress(Failure), running(lambda own: ccc.status(root, cancel=own)) as asked:
+        if asked.wait(GLANCE, call.cancel):
+            return asked.result(call.cancel)
     return None
 
 
@@ -197,14 +190,13 @@ class _Seen:
 @contextmanager
 def _reporting(ccc: Ccc, root: Path, call: Call) -> Iterator[_Seen]:
     """Tell the caller now and then how an index run goes, while the block runs it."""
-    stop, seen = Cancel(), _Seen()
-    thread = threading.Thread(target=_report, args=(ccc, root, call, stop, seen), daemon=True)
-    thread.start()
+    seen = _Seen()
+    report = Task(lambda stop: _report(ccc, root, call, stop, seen))
     try:
         yield seen
     finally:
-        stop.press()
-        thread.join()
+        report.cancel.press()
+        report.wait(None, Cancel())
 
 
 def _report(ccc: Ccc, root: Path, call: Call, stop: Cancel, seen: _Seen) -> None:
@@ -216,8 +208,6 @@ def _report(ccc: Ccc, root: Path, call: Call, stop: Cancel, seen: _Seen) -> None
             try:
                 seen.latest = ccc.status(root, cancel=stop)
                 progress = seen.latest.progress
-            except Cancelled:
-                return
             except Failure:
                 seen.latest = None
         begun = begun or progress is not None
@@ -318,9 +308,8 @@ def _model_failed(done: str, said: str, session: Session, front: Front) -> str:
 
 def _in_background(session: Session, root: Path, tool: str, run: Any, front: Front) -> Answer:
     job = session.start(root, tool, run)
-    name = named(job.tool, front)
-    if job.tool != tool or time.monotonic() - job.started > 1.0:
-        seconds = time.monotonic() - job.started
+    name, seconds = named(job.tool, front), job.age()
+    if job.tool != tool or seconds > 1.0:
         text = f"{name} already runs in the background for {root}, since {seconds:.0f} s."
     else:
         text = f"{name} runs in the background for {root}."

@@ -81,7 +81,7 @@ def _is_begun(session: Session, job: Job | None) -> bool:
 
 
 def _indexes(job: Job | None) -> bool:
-    return job is not None and job.running and job.tool == "ccc_index"
+    return job is not None and not job.done and job.tool == "ccc_index"
 
 
 def _state(status: Status) -> State:
@@ -186,7 +186,7 @@ def _job_to_json(job: Job | None, front: Front) -> dict[str, Any] | None:
         return None
     return {
         "tool": job.tool,
-        "running": job.running,
+        "running": not job.done,
         "failed": job.failed,
         "line": text.clean_line(job.line(front)),
     }

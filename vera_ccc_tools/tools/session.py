@@ -6,7 +6,6 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ from vera_ccc_tools.errors import Do, Failure, Front, Step
 from vera_ccc_tools.phrases import named, tell
 from vera_ccc_tools.sync.report import Synced, summary
 from vera_ccc_tools.system.call import Call
-from vera_ccc_tools.system.tasks import Cancel, Cancelled
+from vera_ccc_tools.system.tasks import Cancel, Cancelled, Task
 from vera_ccc_tools.tools.answer import Answer
 
 if TYPE_CHECKING:
@@ -31,44 +30,40 @@ END_SECONDS = 5.0
 """Seconds that all background commands together may take to end."""
 
 
-@dataclass(slots=True)
-class Job:
-    """A command in the background, and in the end its outcome.
+class Job(Task[Answer]):
+    """A tool that runs in the background, and in the end its answer."""
 
-    Attributes:
-        tool: The tool that started it.
-        cancel: Its stop button.
-        started: When, in monotonic time.
-        outcome: Its answer or failure; None while it runs.
-    """
-
-    tool: str
-    cancel: Cancel = field(default_factory=Cancel)
-    started: float = field(default_factory=time.monotonic)
-    outcome: Answer | Failure | None = None
-
-    @property
-    def running(self) -> bool:
-        return self.outcome is None
+    def __init__(self, tool: str, run: Callable[[Cancel], Answer]) -> None:
+        super().__init__(run)
+        self.tool = tool
 
     @property
     def failed(self) -> bool:
         """Whether it has ended without doing what it was for."""
-        return isinstance(self.outcome, Failure) or (
-            self.outcome is not None and self.outcome.failed
-        )
+        return bool(self._problem(Front.MODEL))
 
     def line(self, front: Front) -> str:
         """How it goes or ended, in one line."""
         tool = named(self.tool, front)
-        if self.outcome is None:
+        if not self.done:
             return f"{tool} is running in the background."
-        if isinstance(self.outcome, Failure):
-            why = " ".join(tell(self.outcome, front).split())
-            return f"{tool} in the background failed: {why}"
-        if self.outcome.failed:
-            return f"{tool} in the background failed: {self.outcome.text.splitlines()[0]}"
+        problem = self._problem(front)
+        if problem:
+            return f"{tool} in the background failed: {problem}"
         return f"{tool} in the background is done."
+
+    def _problem(self, front: Front) -> str:
+        if not self.done:
+            return ""
+        try:
+            answer = self.result(Cancel())
+        except Failure as failure:
+            return " ".join(tell(failure, front).split())
+        except Cancelled as cancelled:
+            return str(cancelled)
+        except Exception as error:  # noqa: BLE001 - a bug, told where the answer would be
+            return f"{self.tool} failed by a bug of its own: {error!r}"
+        return answer.text.splitlines()[0] if answer.failed else ""
 
 
 class Session:
@@ -81,7 +76,6 @@ class Session:
         self._refresher: Refresher | None = None
         self._synced: set[Path] = set()
         self._jobs: dict[Path, Job] = {}
-        self._threads: list[threading.Thread] = []
 
     def ccc(self) -> Ccc:
         """The installed ccc, looked for anew so that an install or upgrade is seen.
@@ -170,48 +164,37 @@ class Session:
     def running_job(self, root: Path) -> str:
         """How the background command of *root* goes that runs now; empty where none does."""
         job = self.job(root)
-        return job.line(Front.MODEL) if job is not None and job.running else ""
+        return job.line(Front.MODEL) if job is not None and not job.done else ""
 
     def start(self, root: Path, tool: str, run: Callable[[Cancel], Answer]) -> Job:
         """Run *run* in the background, unless a background command of *root* runs already."""
         with self._lock:
-            current = self._jobs.get(root)
-            if current is not None and current.running:
-                return current
-            job = self._jobs[root] = Job(tool)
-            thread = threading.Thread(target=_run_job, args=(job, run), daemon=True)
-            self._threads.append(thread)
-        thread.start()
-        return job
+            job = self._jobs.get(root)
+            if job is None or job.done:
+                job = self._jobs[root] = Job(tool, run)
+            return job
 
     def finish(self, front: Front) -> list[str]:
         """Wait for what runs in the background; say of each how it ended."""
-        for thread in list(self._threads):
-            thread.join()
-        return [job.line(front) for job in self._jobs.values()]
+        jobs = self._all_jobs()
+        for job in jobs:
+            job.wait(None, Cancel())
+        return [job.line(front) for job in jobs]
 
     def close(self) -> None:
         """End what runs in the background."""
-        with self._lock:
-            jobs, threads = list(self._jobs.values()), list(self._threads)
+        jobs = self._all_jobs()
         for job in jobs:
             job.cancel.press()
         if self._refresher is not None:
             self._refresher.close()
         until = time.monotonic() + END_SECONDS
-        for thread in threads:
-            thread.join(max(0.0, until - time.monotonic()))
+        for job in jobs:
+            job.wait(until - time.monotonic(), Cancel())
 
-
-def _run_job(job: Job, run: Callable[[Cancel], Answer]) -> None:
-    try:
-        job.outcome = run(job.cancel)
-    except Failure as failure:
-        job.outcome = failure
-    except Cancelled as cancelled:
-        job.outcome = Failure("cancelled", str(cancelled))
-    except Exception as error:  # noqa: BLE001 - a bug must end the job, not leave it running
-        job.outcome = Failure("internal", f"{job.tool} failed by a bug of its own: {error!r}")
+    def _all_jobs(self) -> list[Job]:
+        with self._lock:
+            return list(self._jobs.values())
 
 
 def how_to_begin(cwd: Path) -> Step:

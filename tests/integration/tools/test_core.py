@@ -358,7 +358,7 @@ def test_an_index_in_the_background_ends_in_the_status(
     assert result["details"] == {"root": str(root), "background": True}
     job = session.job(root)
     assert job is not None
-    until(lambda: not job.running, 60)
+    until(lambda: job.done, 60)
     text = status.text(session, Call(root))
     assert "ready (ccc_search): 1 file, 1 chunk" in text
     assert text.endswith("ccc_index in the background is done.")

@@ -330,7 +330,7 @@ def test_the_end_of_a_session_ends_what_runs_in_the_background(make: Make, tmp_p
     session.close()
     job = session.job(root)
     assert job is not None
-    assert not job.running
+    assert job.done
     assert "cancelled" in job.line(Front.MODEL)
 
 
@@ -398,5 +398,5 @@ def test_a_cancelled_index_ends_within_a_second(make: Make, tmp_path: Path) -> N
     )
     until(fake.calls)
     cancel.press()
-    until(lambda: not job.running, 1.0)
+    until(lambda: job.done, 1.0)
     assert "was cancelled" in job.line(Front.MODEL)

@@ -152,14 +152,14 @@ def test_a_command_in_the_background_is_told_until_its_end(
     printed = stats(9, 9, "python")
     assert told(root, printed, session).endswith("\nccc_index is running in the background.")
     go.press()
-    until(lambda: not job.running)
+    until(lambda: job.done)
     assert told(root, printed, session).endswith("\nccc_index in the background is done.")
 
     def fail(_cancel: Cancel) -> Answer:
         raise Failure("x", "It broke\nin two lines.", "Do this.")
 
     job = session.start(root, "ccc_index", fail)
-    until(lambda: not job.running)
+    until(lambda: job.done)
     last = told(root, printed, session).split("\n")[-1]
     assert last == "ccc_index in the background failed: It broke in two lines. Do this."
 
