@@ -240,6 +240,6 @@ def _ask(ccc: Ccc, project: Path, question: Question) -> dict[str, Any]:
     best = {FEW: float("inf"), CANDIDATES: float("inf")}
     for limit in (FEW, CANDIDATES) * ROUNDS:
         started = time.monotonic()
-        hits = ccc.search(project, Query(question.text, limit))
+        hits = ccc.search(project, Query(question.text, limit)).hits
         best[limit] = min(best[limit], time.monotonic() - started)
     return {"hits": [asdict(hit) for hit in hits], "seconds": list(best.values())}

@@ -10,15 +10,16 @@ from pathlib import Path
 
 from helpers import run_git, write_file
 from vera_ccc_tools.ccc.client import Ccc, Query
-from vera_ccc_tools.ccc.replies import Hit, Progress
-from vera_ccc_tools.refresh.refresher import Fetch, Found
+from vera_ccc_tools.ccc.replies import Hit
+from vera_ccc_tools.refresh.index_runs import Target
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.system.tasks import Cancel
+from vera_ccc_tools.tools import fresh
+from vera_ccc_tools.tools.fresh import Fetch, Found, Page
 from vera_ccc_tools.tools.session import Session
 
 ALL = 100
 """More than these repositories have chunks, so that a search gives the whole index."""
-Refreshed = Callable[[Progress | None], None]
 Chunks = frozenset[tuple[str, str]]
 Project = Callable[[], "Tree"]
 
@@ -45,26 +46,23 @@ class Tree:
     def git(self, *arguments: str) -> str:
         return run_git(self.root, *arguments)
 
-    def fetch(self, cancel: Cancel, refreshed: Refreshed | None) -> tuple[Hit, ...]:
-        query = Query("value", ALL, refresh=refreshed is not None)
-        return self.ccc.search(self.root, query, cancel=cancel, refreshed=refreshed)
+    def fetch(self, cancel: Cancel, *, refresh: bool) -> Page:
+        reply = self.ccc.search(self.root, Query("value", ALL, refresh=refresh), cancel=cancel)
+        return Page(reply.hits, run=reply.run)
 
-    def find(
-        self, fetch: Fetch[tuple[Hit, ...]] | None = None, cancel: Cancel | None = None
-    ) -> Found[tuple[Hit, ...]]:
-        call = Call(self.root, cancel or Cancel())
-        return self.session.refresher().find(self.ccc, self.root, call, fetch or self.fetch)
+    def find(self, fetch: Fetch | None = None, cancel: Cancel | None = None) -> Found:
+        target = Target(self.ccc, self.root, Call(self.root, cancel or Cancel()))
+        return fresh.search(self.session, target, fetch or self.fetch)
 
     def rests(self) -> bool:
         """Whether searches come to do without a refresh, where nothing happens in between.
 
-        One more may be due first: a file may be stamped some milliseconds later than the clock
-        that the search reads after it, and so seem to have been written during the refresh.
+        One more may be due first, on file systems that keep whole seconds.
         """
         return any(not self.find().refreshed for _ in range(3))
 
     def truth(self) -> Chunks:
-        return chunks(self.ccc.search(self.root, Query("value", ALL, refresh=True)))
+        return chunks(self.ccc.search(self.root, Query("value", ALL, refresh=True)).hits)
 
     def close(self) -> None:
         self.session.close()

@@ -10,20 +10,20 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from vera_ccc_tools.ccc import daemon, project, replies
-from vera_ccc_tools.ccc.replies import Diagnosis, Hit, Progress, Status
+from vera_ccc_tools.ccc.replies import Diagnosis, Hit, Progress, SearchReply, Status
 from vera_ccc_tools.errors import Do, Failure, Step, shorten
 from vera_ccc_tools.system import files, pipes, process, secrets
 from vera_ccc_tools.system.pipes import Output
 from vera_ccc_tools.system.tasks import Cancel, Cancelled, running
 from vera_ccc_tools.system.text import clean
 
-__all__ = ["Ccc", "Diagnosis", "Hit", "Progress", "Query", "Status", "deadline_of"]
+__all__ = ["Ccc", "Diagnosis", "Hit", "Progress", "Query", "SearchReply", "Status", "deadline_of"]
 
 DEADLINES = {"status": 2.0, "search": 60.0, "index": 600.0, "init": 120.0, "doctor": 120.0}
 """Seconds that each command may take, unless ``VERA_CCC_TIMEOUT_…`` says otherwise."""
@@ -148,12 +148,8 @@ class Ccc:
         query: Query,
         *,
         cancel: Cancel | None = None,
-        refreshed: Callable[[Progress | None], None] | None = None,
-    ) -> tuple[Hit, ...]:
-        """Search the index of the project at *root*, best first.
-
-        *refreshed* is told how the index run of a query with ``refresh`` ended.
-        """
+    ) -> SearchReply:
+        """Search the index of the project at *root*."""
         page = [f"--limit={query.limit}", f"--offset={query.offset}"]
         filters = [f"--lang={language}" for language in query.languages]
         if query.path_glob is not None:
@@ -161,9 +157,8 @@ class Ccc:
         refresh = ["--refresh"] if query.refresh else []
         arguments = ["search", "--json", *page, *filters, *refresh, "--", query.text]
         done = self._run(arguments, root, "search", cancel)
-        if refreshed is not None:
-            refreshed(replies.last_progress(_end(done.stderr)))
-        return self._hits(done)
+        run = replies.last_progress(_end(done.stderr)) if query.refresh else None
+        return SearchReply(self._hits(done), run)
 
     def status(self, root: Path, *, cancel: Cancel | None = None) -> Status:
         """What the index holds. Starts an index run when the daemon has not loaded the project."""

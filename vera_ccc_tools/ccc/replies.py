@@ -58,6 +58,19 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
+class SearchReply:
+    """What ccc gives for a query.
+
+    Attributes:
+        hits: Best first.
+        run: How the index run that was asked for ended; None where there was none, or no word.
+    """
+
+    hits: tuple[Hit, ...]
+    run: Progress | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """What ccc says of a project's index.
 

@@ -7,6 +7,7 @@ import json
 import os
 import sqlite3
 import stat
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from vera_ccc_tools.import_graph.manifests import Scope
 from vera_ccc_tools.import_graph.read import SourceReader
 from vera_ccc_tools.import_graph.resolve import resolve
 from vera_ccc_tools.import_graph.store import Marks, Row, Signature
-from vera_ccc_tools.refresh import fingerprint
+from vera_ccc_tools.refresh.fingerprint import COARSE_TICK
 from vera_ccc_tools.system.cache_db import Busy, CacheDatabase
 from vera_ccc_tools.system.tasks import Cancel, running
 
@@ -34,6 +35,8 @@ MOST_RESOLVED = 400
 """What a call may read and resolve itself, some tens of milliseconds; more is for a process."""
 _AT_ONCE = 300
 """Files that are read between two commits of a build, which goes on from there if it is ended."""
+FINE_TICK = 20_000_000
+"""Nanoseconds within which two writes can leave the same time: some ticks of a kernel clock."""
 
 
 class TooMuch(Exception):
@@ -205,7 +208,7 @@ class Updater:
     def _read(self, path: str, signature: Signature) -> Row:
         """Read one file; one that cannot be read says nothing until it changes."""
         language = language_of(path) or ""
-        before = fingerprint.stamp()
+        before = time.time_ns()
         try:
             with open(f"{self._root}/{path}", "rb") as file:  # noqa: PTH123 - as above
                 found = os.fstat(file.fileno())
@@ -239,7 +242,7 @@ def _settled(signature: Signature, before: int) -> Signature:
     *before* is when the reading began. On Windows ``ctime`` is when a file was made.
     """
     written = signature.ctime if os.name == "posix" else signature.mtime
-    tick = fingerprint.FINE_TICK if written % 1_000_000 else fingerprint.COARSE_TICK
+    tick = FINE_TICK if written % 1_000_000 else COARSE_TICK
     return signature if written < before - tick else Signature(signature.size, 0, 0)
 
 

@@ -16,11 +16,10 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from vera_ccc_tools.ccc import daemon, project
@@ -30,19 +29,18 @@ from vera_ccc_tools.git.git import Git, Repository, Status
 from vera_ccc_tools.system.files import Identity, identity
 from vera_ccc_tools.system.tasks import Cancel
 
-FINE_TICK = 20_000_000
-"""Nanoseconds within which two writes can leave the same time: some ticks of a kernel clock."""
 COARSE_TICK = 2_000_000_000
-"""The same on file systems that keep whole seconds (and FAT, which keeps every other one)."""
-
-_LINUX_COARSE_CLOCK = 5
-"""``CLOCK_REALTIME_COARSE`` (clock_gettime(2)), which Python does not name."""
+"""Nanoseconds within which two writes can leave the same time on file systems that keep whole
+seconds (and FAT, which keeps every other one)."""
 
 View = tuple[Repository, Status]
 
 
-class Unknown(Exception):
+class Unknown(Failure):
     """Whether something changed cannot be told here; the message says why."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("unknown", message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +49,20 @@ class Files:
 
     Attributes:
         digest: Equal for equal states.
-        newest: The latest time of change (ns since the epoch) among the files looked at.
-        since: When the look began, by the clock that files are stamped with (see `stamp`).
-        identities: Of the files looked at, by absolute path; git vouches for the others.
+        settled: Whether a file that is written once more, after an index run has read it, will
+            show that.
     """
 
     digest: bytes
-    newest: int
-    since: int = 0
-    identities: Mapping[bytes, Identity | None] = field(default_factory=dict, compare=False)
+    settled: bool
+
+
+def is_settled(newest: int) -> bool:
+    """Whether the *newest* of some times (ns since the epoch) is that of no later write.
+
+    Fine clocks tick many times before ccc has started; coarse ones may not until it is done.
+    """
+    return newest % 1_000_000 != 0 or time.time_ns() - newest > COARSE_TICK
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,49 +75,12 @@ class Inputs:
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
-    """The state of everything but the files that decides what a search finds."""
+class Index:
+    """The state of what an index run writes, and of the daemon that searches it."""
 
-    inputs: Inputs
-    index: Identity | None
+    database: Identity | None
     pid: int | None
     pid_file: Identity | None
-
-
-@dataclass(frozen=True, slots=True)
-class Baseline:
-    """What was so at the last refresh that went well.
-
-    Attributes:
-        files: Taken before that refresh began, so that whatever was written meanwhile differs.
-        machine: Taken after it ended, since it writes the index and may have started the daemon;
-            what it read was the same before and after.
-        clock: The time of day (ns) when it ended.
-    """
-
-    files: Files
-    machine: Machine
-    clock: int
-
-    def holds(self, files: Files, machine: Machine, clock: int) -> bool:
-        """Whether nothing changed since; never so when the clock ran backwards."""
-        return self.clock <= clock and self.files.digest == files.digest and self.machine == machine
-
-
-def machine_state(root: Path, ccc: Ccc) -> Machine:
-    """Look at the settings, the index, ccc and its daemon; a few ``stat`` calls.
-
-    Raises:
-        Unknown: No daemon is up: one that starts begins with an index run of its own.
-    """
-    if not daemon.is_up(ccc.environ):
-        raise Unknown("no daemon is up")
-    return Machine(
-        inputs=inputs(root, ccc),
-        index=identity(project.index_path(root, ccc.environ)),
-        pid=daemon.process_id(ccc.environ),
-        pid_file=identity(project.runtime_directory(ccc.environ) / "daemon.pid"),
-    )
 
 
 def inputs(root: Path, ccc: Ccc) -> Inputs:
@@ -126,6 +92,20 @@ def inputs(root: Path, ccc: Ccc) -> Inputs:
     )
 
 
+def index(root: Path, ccc: Ccc) -> Index | None:
+    """Look at the index and the daemon; a few ``stat`` calls.
+
+    None where no daemon is up: one that starts begins with an index run of its own.
+    """
+    if not daemon.is_up(ccc.environ):
+        return None
+    return Index(
+        database=identity(project.index_path(root, ccc.environ)),
+        pid=daemon.process_id(ccc.environ),
+        pid_file=identity(project.runtime_directory(ccc.environ) / "daemon.pid"),
+    )
+
+
 class Watch:
     """Looks at the files of projects, and remembers what an unchanged git index says."""
 
@@ -134,15 +114,13 @@ class Watch:
         self._lock = threading.Lock()
         self._hidden: dict[Path, tuple[Identity, _Hidden]] = {}
 
-    def files(self, views: Sequence[View], cancel: Cancel, since: int = 0) -> Files:
+    def files(self, views: Sequence[View], cancel: Cancel) -> Files:
         """The state of the files that *views*, git's answers of one moment, speak of.
-
-        *since* is when git was asked.
 
         Raises:
             Unknown: Something there changes what ccc finds without git seeing it.
         """
-        looked = _Looked(views, since or stamp())
+        looked = _Looked(views)
         known = {os.fsencode(repository.directory) for repository, _ in views}
         for repository, status in views:
             top = os.fsencode(repository.top) + b"/"
@@ -152,24 +130,6 @@ class Watch:
             for name in _named(status, hidden):
                 looked.file(top + name)
         return looked.files()
-
-    def untouched(self, views: Sequence[View], files: Files, cancel: Cancel) -> bool:
-        """Whether no file was written since the look that gave *files*, to be written back maybe.
-
-        git calls a file unchanged that was changed and changed back, while ccc may have read it in
-        between. Its times tell.
-        """
-        git = Git.find(self._environ)
-        for repository, status in views:
-            top = os.fsencode(repository.top) + b"/"
-            listed = git.ask(
-                repository.directory, "ls-files", "--full-name", "-z", cancel=cancel
-            ).split(b"\0")
-            names = (*listed, *status.untracked)
-            paths = (top + name for name in names if name and not name.endswith(b"/"))
-            if any(_was_touched(path, files) for path in paths):
-                return False
-        return True
 
     def _hidden_of(self, repository: Repository, cancel: Cancel) -> _Hidden:
         state = identity(repository.index)
@@ -182,16 +142,6 @@ class Watch:
             with self._lock:
                 self._hidden[repository.directory] = (state, hidden)
         return hidden
-
-
-def _was_touched(path: bytes, files: Files) -> bool:
-    if path in files.identities:
-        return identity(path, follow=False) != files.identities[path]
-    try:
-        found = os.lstat(path)
-    except OSError:
-        return False  # not there, as git said of it
-    return max(found.st_ctime_ns, found.st_mtime_ns) >= files.since
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,11 +218,9 @@ def _lines(raw: bytes) -> Iterator[bytes]:
 class _Looked:
     """Collects a digest and the newest time."""
 
-    def __init__(self, views: Sequence[View], since: int = 0) -> None:
+    def __init__(self, views: Sequence[View]) -> None:
         self._digest = hashlib.sha256()
         self._newest = 0
-        self._since = since
-        self._identities: dict[bytes, Identity | None] = {}
         self._views = views
 
     def add(self, *parts: bytes) -> None:
@@ -280,7 +228,7 @@ class _Looked:
             self._digest.update(len(part).to_bytes(8, "big") + part)
 
     def file(self, path: bytes) -> None:
-        state = self._identities[path] = identity(path, follow=False)
+        state = identity(path, follow=False)
         self.add(path, repr(state).encode())
         if state is None:
             return
@@ -301,7 +249,7 @@ class _Looked:
             self._newest = max(self._newest, state.mtime, state.ctime)
 
     def files(self) -> Files:
-        return Files(self._digest.digest(), self._newest, self._since, self._identities)
+        return Files(self._digest.digest(), is_settled(self._newest))
 
 
 def _vouches(repository: Repository, status: Status, directory: bytes) -> bool:
@@ -313,39 +261,3 @@ def _vouches(repository: Repository, status: Status, directory: bytes) -> bool:
     inside = inside[len(os.fsencode(repository.top)) + 1 :]
     names = [*status.ignored, *(name for name in status.untracked if name.endswith(b"/"))]
     return not any(name.startswith(inside) or inside.startswith(name) for name in names)
-
-
-def settle(files: Files, clock: int, cancel: Cancel) -> None:
-    """Wait until a further write could no longer leave the same times as are in *files*.
-
-    Raises:
-        Unknown: That would take longer than a moment, on a file system with coarse times.
-    """
-    coarse = files.newest % 1_000_000 == 0
-    left = files.newest + (COARSE_TICK if coarse else FINE_TICK) - clock
-    if left <= 0:
-        return
-    if left > FINE_TICK:
-        raise Unknown("files were written at this moment")
-    cancel.wait(left / 1e9)
-    cancel.check()
-
-
-def now() -> int:
-    """The time of day in nanoseconds, the clock that files are stamped with."""
-    return time.time_ns()
-
-
-def stamp() -> int:
-    """A time that no later write can be stamped before, in nanoseconds.
-
-    A kernel stamps files by a clock that stands still for a tick of some milliseconds.
-    """
-    if sys.platform == "linux":
-        return time.clock_gettime_ns(_LINUX_COARSE_CLOCK)
-    return now() - FINE_TICK // 2
-
-
-def explain(error: Unknown | Failure) -> str:
-    """Why a refresh was due, in a few words."""
-    return error.message if isinstance(error, Failure) else str(error)

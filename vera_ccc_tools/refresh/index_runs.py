@@ -7,8 +7,8 @@ end of the run. So the run is looked at, and waited for only when it is about to
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -91,30 +91,6 @@ def renewing(status: Status | None) -> str:
         f"The index is being brought up to date{done}; these results are from what it held, and "
         "may miss the latest edits."
     )
-
-
-class Failures:
-    """Why the last index run of each project failed, which nobody may have waited for."""
-
-    def __init__(self) -> None:
-        self._last: dict[Path, Failure] = {}
-
-    @contextmanager
-    def remembered(self, root: Path, cancel: Cancel) -> Iterator[None]:
-        """Keep the failure of a refresh of *root*; a success forgets the one before."""
-        try:
-            yield
-        except Failure as failure:
-            if not cancel.pressed:
-                self._last[root] = failure
-            raise
-        self._last.pop(root, None)
-
-    def unanswerable(self, root: Path, status: Status | None) -> Failure:
-        """Why there is nothing to search: what ended the last run, where this one has nothing."""
-        failed = self._last.get(root)
-        got_on = status is not None and status.chunks > 0
-        return still_indexing(root, status) if failed is None or got_on else failed
 
 
 def worth_waiting(task: Task[Any], target: Target) -> bool:

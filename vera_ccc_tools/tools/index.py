@@ -14,9 +14,11 @@ from vera_ccc_tools.ccc.client import Ccc, Progress, Status
 from vera_ccc_tools.errors import Do, Failure, Front, Step
 from vera_ccc_tools.phrases import named, say
 from vera_ccc_tools.refresh import index_runs
+from vera_ccc_tools.refresh.index_runs import Target
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.system.tasks import Cancel, Task, running
 from vera_ccc_tools.system.text import counted
+from vera_ccc_tools.tools import fresh
 from vera_ccc_tools.tools.answer import Answer
 from vera_ccc_tools.tools.arguments import IndexArguments, InitArguments
 from vera_ccc_tools.tools.session import Session
@@ -69,17 +71,34 @@ def _index(session: Session, ccc: Ccc, root: Path, call: Call) -> Answer:
         ccc.init(root, force=True, model=None, cancel=call.cancel)
     try:
         with _reporting(ccc, root, call) as seen:
-            found = session.refresher().index(ccc, root, call)
+            status, notes = _run_index(session, Target(ccc, root, call))
     except Failure as failure:
         if failure.code != "timeout":
             raise
         return _outlasted(root, seen.latest or _glance(ccc, root, call), failure, call.front)
     seconds = time.monotonic() - started
-    _check_indexed(root, found.value, ccc)
-    status = replace(found.value, progress=_run(found.value.progress, seen, is_first=is_first))
+    _check_indexed(root, status, ccc)
+    status = replace(status, progress=_run(status.progress, seen, is_first=is_first))
     lines = [f"Initialized {root} for ccc."] if created else []
-    lines += [_indexed(root, status, seconds, ccc), *[f"Note: {note}" for note in found.notes]]
+    lines += [_indexed(root, status, seconds, ccc), *[f"Note: {note}" for note in notes]]
     return Answer("\n".join(lines), _details(root, status, seconds))
+
+
+def _run_index(session: Session, target: Target) -> tuple[Status, tuple[str, ...]]:
+    """Bring the index up to date; what ccc says of it, and what the caller should read."""
+    root, ccc = target.root, target.ccc
+    before = fresh.look(session, target)
+    session.refresher(root).forget()
+    status = ccc.index(root, cancel=target.call.cancel)
+    if not project.is_indexed(root, ccc.environ):
+        raise Failure(
+            "index_open_elsewhere",
+            f"The index of {root} was deleted while ccc's daemon had it open, and the daemon "
+            "goes on with what is deleted.",
+            Step(Do.RESTART_DAEMON),
+        )
+    fresh.remember(session, target, before, status.progress)
+    return status, before.notes
 
 
 def _check_indexed(root: Path, status: Status, ccc: Ccc) -> None:

@@ -13,8 +13,10 @@ from vera_ccc_tools.ccc import daemon, project
 from vera_ccc_tools.ccc.client import Progress, Status
 from vera_ccc_tools.errors import Do, Failure, Front, Step
 from vera_ccc_tools.phrases import say
+from vera_ccc_tools.refresh.index_runs import Target
 from vera_ccc_tools.system import text
 from vera_ccc_tools.system.call import Call
+from vera_ccc_tools.tools import fresh
 from vera_ccc_tools.tools.session import Job, Session, how_to_begin
 
 State = Literal["ready", "indexing", "empty", "unindexed", "none", "unavailable"]
@@ -147,7 +149,11 @@ def _found_by_init(session: Session, cwd: Path, root: Path | None) -> dict[str, 
 
 
 def _is_fresh(session: Session, call: Call, root: Path | None) -> bool | None:
-    return None if root is None else session.refresher().is_fresh(session.ccc(), root, call)
+    """Whether the index is as the disk is, where a refresh of this session lets git tell."""
+    if root is None or not session.refresher(root).knows:
+        return None
+    seen, sync_due = fresh.look_again(session, Target(session.ccc(), root, call))
+    return session.refresher(root).is_fresh(seen, sync_due=sync_due)
 
 
 def _said(seen: Overview, state: State, cwd: Path) -> tuple[str, Step | str]:

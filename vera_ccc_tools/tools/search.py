@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vera_ccc_tools.ccc import languages, project
-from vera_ccc_tools.ccc.client import Ccc, Hit, Progress, Query
+from vera_ccc_tools.ccc.client import Ccc, Hit, Progress, Query, SearchReply
 from vera_ccc_tools.errors import Do, Failure, Front, Step
 from vera_ccc_tools.phrases import say
 from vera_ccc_tools.ranking import preview, rank
 from vera_ccc_tools.ranking.results import PER_FILE, arrange, beyond, restore
-from vera_ccc_tools.refresh.refresher import Found
+from vera_ccc_tools.refresh.index_runs import Target
 from vera_ccc_tools.system import text as output
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.system.tasks import Cancel
+from vera_ccc_tools.tools import fresh
 from vera_ccc_tools.tools.answer import Answer
 from vera_ccc_tools.tools.arguments import SearchArguments
+from vera_ccc_tools.tools.fresh import Found, Page
 from vera_ccc_tools.tools.session import Session
 
 if TYPE_CHECKING:
     from vera_ccc_tools.ccc.path_filter import PathFilter
 
-Refreshed = Callable[[Progress | None], None]
 WINDOWS = (400, 2000)
 """Hits asked of ccc at a time where they are filtered afterwards, at first and further on."""
 MOST_LOOKED_AT = 30_000
@@ -36,21 +36,6 @@ MAX_FILE = 4 * 1024 * 1024
 """Bytes of a file that are read to show its lines whole."""
 KNN_LIMIT = 4096
 """Hits that ccc's vector index gives at most (sqlite-vec); a filter of the path makes it scan."""
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """One page of results.
-
-    Attributes:
-        hits: At most as many as were asked for.
-        more: Whether there are further ones.
-        cut: Whether ccc had further hits that were not looked at.
-    """
-
-    hits: tuple[Hit, ...]
-    more: bool
-    cut: bool = False
 
 
 def search(session: Session, call: Call, arguments: SearchArguments) -> Answer:
@@ -66,21 +51,19 @@ def search(session: Session, call: Call, arguments: SearchArguments) -> Answer:
         project.check_root(root, call.cwd)
     wanted = languages.canonical(arguments.languages)
     within = _within(arguments.path, call.cwd, root)
-    target = _Target(ccc, root, _Wanted(arguments, wanted, within))
-    refresher = session.refresher()
+    target = Target(ccc, root, call)
+    wanted_hits = _Hits(ccc, root, _Wanted(arguments, wanted, within))
     if any(name not in languages.KNOWN for name in wanted):
         session.sync(root, call, always=False)
         _check_languages(ccc, root, call, wanted)
-    if arguments.refresh_index:
-        found = refresher.find(ccc, root, call, target.page)
-    else:
-        found = refresher.as_is(ccc, root, call, target.page)
-    if not found.value.hits and wanted and arguments.offset == 0:
+    run = fresh.search if arguments.refresh_index else fresh.search_as_is
+    found = run(session, target, wanted_hits.page)
+    if not found.page.hits and wanted and arguments.offset == 0:
         _check_languages(ccc, root, call, wanted)
     return _answer(found, arguments, _View(root, call.cwd, call.front), started)
 
 
-def find(session: Session, call: Call, query: str) -> Found[tuple[Hit, ...]]:
+def find(session: Session, call: Call, query: str) -> Found:
     """The chunks that a search orders, best first, before results are made of them.
 
     Raises:
@@ -89,8 +72,8 @@ def find(session: Session, call: Call, query: str) -> Found[tuple[Hit, ...]]:
     ccc = session.ccc().in_call(time.monotonic())
     root = session.indexed_root(call.cwd)
     project.check_root(root, call.cwd)
-    target = _Target(ccc, root, _Wanted(SearchArguments(query), (), None))
-    return session.refresher().find(ccc, root, call, target.ranked)
+    wanted = _Hits(ccc, root, _Wanted(SearchArguments(query), (), None))
+    return fresh.search(session, Target(ccc, root, call), wanted.ranked)
 
 
 def _check_languages(ccc: Ccc, root: Path, call: Call, wanted: tuple[str, ...]) -> None:
@@ -117,18 +100,18 @@ class _Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class _Target:
+class _Hits:
     ccc: Ccc
     root: Path
     wanted: _Wanted
 
-    def page(self, cancel: Cancel, refreshed: Refreshed | None) -> Page:
+    def page(self, cancel: Cancel, *, refresh: bool) -> Page:
         """The wanted page: of our order as far as ccc's best hits go, then of ccc's own."""
         arguments = self.wanted.arguments
-        source = _Source(self, cancel, refreshed)
+        source = _Source(self, cancel, refresh=refresh)
         if arguments.rank == "ccc":
-            wanted = source.take(arguments.offset, arguments.limit + 1)
-            return Page(wanted[: arguments.limit], len(wanted) > arguments.limit, source.cut)
+            shown = source.take(arguments.offset, arguments.limit + 1)
+            return source.page(shown, arguments.limit)
         results = self._results(source.take(0, rank.CANDIDATES))
         end = arguments.offset + arguments.limit
         shown = results[arguments.offset : end + 1]
@@ -140,12 +123,14 @@ class _Target:
         )
         if further is not None:
             shown += source.take(*further)
-        return Page(shown[: arguments.limit], len(shown) > arguments.limit, source.cut)
+        return source.page(shown, arguments.limit)
 
-    def ranked(self, cancel: Cancel, refreshed: Refreshed | None) -> tuple[Hit, ...]:
+    def ranked(self, cancel: Cancel, *, refresh: bool) -> Page:
         """ccc's best chunks in our order."""
-        candidates = _Source(self, cancel, refreshed).take(0, rank.CANDIDATES)
-        return rank.rank(self.wanted.arguments.query, candidates)
+        source = _Source(self, cancel, refresh=refresh)
+        candidates = source.take(0, rank.CANDIDATES)
+        ranked = rank.rank(self.wanted.arguments.query, candidates)
+        return source.page(ranked, len(ranked))
 
     def _results(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
         within = self.wanted.within
@@ -153,31 +138,30 @@ class _Target:
         ranked = rank.rank(self.wanted.arguments.query, hits)
         return arrange(ranked, per_file=per_file).hits
 
-    def hits(
-        self, offset: int, limit: int, cancel: Cancel, refreshed: Refreshed | None
-    ) -> tuple[Hit, ...]:
+    def ask(self, offset: int, limit: int, cancel: Cancel, *, refresh: bool) -> SearchReply:
         """ccc's own page, of what the covering pattern lets through."""
         cover = None if self.wanted.within is None else self.wanted.within.cover
         if cover is None and offset + limit > KNN_LIMIT:
             cover = "*"
-        text, refresh = self.wanted.arguments.query, refreshed is not None
-        query = Query(text, limit, offset, self.wanted.languages, cover, refresh)
-        return self.ccc.search(self.root, query, cancel=cancel, refreshed=refreshed)
+        text, languages = self.wanted.arguments.query, self.wanted.languages
+        query = Query(text, limit, offset, languages, cover, refresh)
+        return self.ccc.search(self.root, query, cancel=cancel)
 
 
 class _Source:
     """The hits of the wanted path in ccc's order, asked of ccc as far as they are needed."""
 
-    def __init__(self, target: _Target, cancel: Cancel, refreshed: Refreshed | None) -> None:
-        self._target = target
+    def __init__(self, wanted: _Hits, cancel: Cancel, *, refresh: bool) -> None:
+        self._wanted = wanted
         self._cancel = cancel
-        self._refreshed = refreshed
-        within = target.wanted.within
+        self._refresh = refresh
+        self._run: Progress | None = None
+        within = wanted.wanted.within
         self._matches = None if within is None else within.matches
         self._taken: list[Hit] = []
         self._asked = 0
         self._ended = False
-        self.cut = False
+        self._cut = False
 
     def take(self, offset: int, limit: int) -> tuple[Hit, ...]:
         """At most *limit* hits from *offset* on; fewer where there are no more."""
@@ -189,14 +173,18 @@ class _Source:
             found = self._ask(self._asked, window)
             self._taken += [hit for hit in found if matches(hit.file_path)]
             self._asked += window
-            self.cut = len(found) == window and self._asked >= MOST_LOOKED_AT
-            self._ended = self.cut or len(found) < window
+            self._cut = len(found) == window and self._asked >= MOST_LOOKED_AT
+            self._ended = self._cut or len(found) < window
         return tuple(self._taken[offset : offset + limit])
 
     def _ask(self, offset: int, limit: int) -> tuple[Hit, ...]:
-        found = self._target.hits(offset, limit, self._cancel, self._refreshed)
-        self._refreshed = None
-        return found
+        reply = self._wanted.ask(offset, limit, self._cancel, refresh=self._refresh)
+        self._run, self._refresh = self._run or reply.run, False
+        return reply.hits
+
+    def page(self, hits: tuple[Hit, ...], limit: int) -> Page:
+        """The first *limit* of *hits*."""
+        return Page(hits[:limit], len(hits) > limit, self._cut, self._run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +209,8 @@ class _View:
         return output.clean_line(Path(relative).as_posix())
 
 
-def _answer(found: Found[Page], arguments: SearchArguments, view: _View, started: float) -> Answer:
-    page = found.value
+def _answer(found: Found, arguments: SearchArguments, view: _View, started: float) -> Answer:
+    page = found.page
     blocks = [_block(view.whole(hit), view) for hit in page.hits]
     fitted = output.page(blocks, max_bytes=output.MAX_BYTES - 2048)
     shown = page.hits[: fitted.shown]
@@ -241,7 +229,7 @@ def _answer(found: Found[Page], arguments: SearchArguments, view: _View, started
         "refreshed": found.refreshed,
         "refresh_reason": found.reason,
         "stale": found.stale,
-        "elapsed_ms": {**found.elapsed_ms(), "total": _ms(time.monotonic() - started)},
+        "elapsed_ms": {"sync": _ms(found.looked), "total": _ms(time.monotonic() - started)},
     }
     return Answer("\n\n".join(lines), details)
 

@@ -13,6 +13,7 @@ from vera_ccc_tools.ccc import project
 from vera_ccc_tools.ccc.client import Ccc
 from vera_ccc_tools.errors import Do, Failure, Front, Step
 from vera_ccc_tools.phrases import named, tell
+from vera_ccc_tools.refresh.refresher import Refresher
 from vera_ccc_tools.sync.report import Synced, summary
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.system.tasks import Cancel, Cancelled, Task
@@ -20,7 +21,6 @@ from vera_ccc_tools.tools.answer import Answer
 
 if TYPE_CHECKING:
     from vera_ccc_tools.gitignore_sync import Syncer
-    from vera_ccc_tools.refresh.refresher import Refresher
 
 __all__ = ["SYNC_SWITCH", "Answer", "Call", "Job", "Session"]
 
@@ -73,7 +73,7 @@ class Session:
         self.environ = dict(os.environ if environ is None else environ)
         self._lock = threading.Lock()
         self._syncer: Syncer | None = None
-        self._refresher: Refresher | None = None
+        self._refreshers: dict[Path, Refresher] = {}
         self._synced: set[Path] = set()
         self._jobs: dict[Path, Job] = {}
 
@@ -147,24 +147,17 @@ class Session:
                 self._syncer = Syncer()
             return self._syncer
 
-    def refresher(self) -> Refresher:
-        """The one `Refresher` of this session."""
-        from vera_ccc_tools.refresh.refresher import Refresher
-
+    def refresher(self, root: Path) -> Refresher:
+        """The one `Refresher` of the project at *root*."""
         with self._lock:
-            if self._refresher is None:
-                self._refresher = Refresher(self)
-            return self._refresher
+            if root not in self._refreshers:
+                self._refreshers[root] = Refresher(root, self.environ)
+            return self._refreshers[root]
 
     def job(self, root: Path) -> Job | None:
         """The background command of the project at *root*: the one that runs, or ran last."""
         with self._lock:
             return self._jobs.get(root)
-
-    def running_job(self, root: Path) -> str:
-        """How the background command of *root* goes that runs now; empty where none does."""
-        job = self.job(root)
-        return job.line(Front.MODEL) if job is not None and not job.done else ""
 
     def start(self, root: Path, tool: str, run: Callable[[Cancel], Answer]) -> Job:
         """Run *run* in the background, unless a background command of *root* runs already."""
@@ -186,8 +179,8 @@ class Session:
         jobs = self._all_jobs()
         for job in jobs:
             job.cancel.press()
-        if self._refresher is not None:
-            self._refresher.close()
+        for refresher in list(self._refreshers.values()):
+            refresher.close()
         until = time.monotonic() + END_SECONDS
         for job in jobs:
             job.wait(until - time.monotonic(), Cancel())

@@ -130,7 +130,8 @@ def test_a_daemon_whose_socket_is_gone_is_replaced_as_soon_as_ccc_does_it(
     try:
         daemon._socket_path(user).unlink()
         started = time.monotonic()
-        assert [hit.file_path for hit in located(user).search(root, Query("almond", 5))] == ["a.py"]
+        found = located(user).search(root, Query("almond", 5)).hits
+        assert [hit.file_path for hit in found] == ["a.py"]
         assert time.monotonic() - started < 30  # ccc by itself takes 4 s on an idle machine
         assert daemon.process_id(user) != old
     finally:  # nothing reaches it any more
@@ -173,7 +174,7 @@ def test_a_daemon_that_is_stopped_or_killed_costs_one_call_at_most(
         client = psutil.Process().children(recursive=True)
         until(lambda: any(_waits(each) for each in client))
         psutil.Process(pid).send_signal(signal.SIGKILL)
-        assert [hit.file_path for hit in search.result(timeout=60)] == ["a.py"]
+        assert [hit.file_path for hit in search.result(timeout=60).hits] == ["a.py"]
     (second,) = daemons(user)
     assert second != pid
 

@@ -8,17 +8,19 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from freshness_tree import Project, Refreshed, Tree, chunks, nested, trees
+from freshness_tree import Project, Tree, chunks, nested, trees
 from helpers import run_git, write_file
-from vera_ccc_tools.ccc.replies import Hit, Progress
+from vera_ccc_tools.ccc.replies import Progress
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.system.tasks import Cancel, Cancelled
 from vera_ccc_tools.tools import table
+from vera_ccc_tools.tools.fresh import Page
 
 
 @pytest.fixture
@@ -31,7 +33,7 @@ def test_the_second_of_two_searches_starts_no_refresh(project: Project) -> None:
     tree = project()
     assert tree.find().refreshed
     assert tree.rests()
-    assert chunks(tree.find().value) == tree.truth()
+    assert chunks(tree.find().page.hits) == tree.truth()
 
 
 def submodule(tree: Tree) -> Path:
@@ -108,7 +110,7 @@ def test_an_edit_is_seen_in(place: Callable[[Tree], Path], project: Project) -> 
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # and time
     found = tree.find()
     assert found.refreshed
-    assert chunks(found.value) == tree.truth()
+    assert chunks(found.page.hits) == tree.truth()
 
 
 @pytest.mark.parametrize(
@@ -127,7 +129,7 @@ def test_no_refresh_is_started_for(place: Callable[[Tree], Path], project: Proje
     place(tree)
     assert tree.find().refreshed
     assert tree.rests()
-    assert chunks(tree.find().value) == tree.truth()
+    assert chunks(tree.find().page.hits) == tree.truth()
 
 
 def test_a_link_to_a_directory_of_the_same_work_tree_costs_no_refresh(project: Project) -> None:
@@ -171,7 +173,7 @@ def test_an_index_run_of_another_process_costs_one_refresh(project: Project) -> 
     tree.ccc.index(tree.root)
     found = tree.find()
     assert found.refreshed
-    assert chunks(found.value) == tree.truth()
+    assert chunks(found.page.hits) == tree.truth()
     assert tree.rests()
 
 
@@ -183,7 +185,7 @@ def test_a_new_daemon_costs_one_refresh(project: Project, ccc_user: dict[str, st
     )
     tree.write("a.py", "value = 'meanwhile'")
     found = tree.find()
-    assert chunks(found.value) == tree.truth()
+    assert chunks(found.page.hits) == tree.truth()
     assert tree.rests()
 
 
@@ -192,51 +194,50 @@ def test_a_file_that_is_written_during_a_refresh_is_seen_by_the_next_search(
 ) -> None:
     tree = project()
 
-    def write_afterwards(cancel: Cancel, refreshed: Refreshed | None) -> tuple[Hit, ...]:
-        hits = tree.fetch(cancel, refreshed)
+    def write_afterwards(cancel: Cancel, *, refresh: bool) -> Page:
+        page = tree.fetch(cancel, refresh=refresh)
         tree.write("a.py", "value = 'written before the refresh ended'")
-        return hits
+        return page
 
     assert tree.find(write_afterwards).refreshed
     found = tree.find()
     assert found.refreshed
-    assert chunks(found.value) == tree.truth()
+    assert chunks(found.page.hits) == tree.truth()
 
 
-def test_a_file_that_changed_and_changed_back_during_a_refresh_is_not_taken_for_seen(
+def test_a_file_that_changed_during_a_refresh_and_back_after_it_is_not_taken_for_seen(
     project: Project,
 ) -> None:
     tree = project()
     tree.write("b.py", "value = 'a reason to refresh'")
+    before = (tree.root / "a.py").read_bytes()
 
-    def change_meanwhile(cancel: Cancel, refreshed: Refreshed | None) -> tuple[Hit, ...]:
-        before = (tree.root / "a.py").read_bytes()
+    def change_meanwhile(cancel: Cancel, *, refresh: bool) -> Page:
         tree.write("a.py", "value = 'seen by ccc alone'")
-        hits = tree.fetch(cancel, refreshed)
-        (tree.root / "a.py").write_bytes(before)
-        return hits
+        return tree.fetch(cancel, refresh=refresh)
 
     assert tree.find(change_meanwhile).refreshed
+    (tree.root / "a.py").write_bytes(before)
     found = tree.find()
     assert found.refreshed
-    assert chunks(found.value) == tree.truth()
+    assert chunks(found.page.hits) == tree.truth()
 
 
 def test_settings_that_change_during_a_refresh_are_not_taken_for_read(project: Project) -> None:
     tree = project()
     settings = tree.root / ".cocoindex_code" / "settings.yml"
 
-    def exclude_afterwards(cancel: Cancel, refreshed: Refreshed | None) -> tuple[Hit, ...]:
-        hits = tree.fetch(cancel, refreshed)
+    def exclude_afterwards(cancel: Cancel, *, refresh: bool) -> Page:
+        page = tree.fetch(cancel, refresh=refresh)
         text = settings.read_text(encoding="utf-8")
         text = text.replace("exclude_patterns:\n", "exclude_patterns:\n- a.py\n")
         settings.write_text(text, encoding="utf-8")
-        return hits
+        return page
 
     assert tree.find(exclude_afterwards).refreshed
     found = tree.find()
     assert found.refreshed
-    assert "a.py" not in {hit.file_path for hit in found.value}
+    assert "a.py" not in {hit.file_path for hit in found.page.hits}
 
 
 def test_an_index_that_was_deleted_under_the_daemon_is_told(project: Project) -> None:
@@ -251,7 +252,7 @@ def test_an_index_that_was_deleted_under_the_daemon_is_told(project: Project) ->
 def test_a_refresh_that_fails_is_tried_again(project: Project) -> None:
     tree = project()
 
-    def fail(cancel: Cancel, refreshed: Refreshed | None) -> tuple[Hit, ...]:
+    def fail(cancel: Cancel, *, refresh: bool) -> Page:
         raise Failure("ccc_failed", "no index today")
 
     tree.find()
@@ -260,17 +261,15 @@ def test_a_refresh_that_fails_is_tried_again(project: Project) -> None:
         tree.find(fail)
     found = tree.find()
     assert found.refreshed
-    assert chunks(found.value) == tree.truth()
+    assert chunks(found.page.hits) == tree.truth()
 
 
 def test_files_that_could_not_be_indexed_are_tried_again(project: Project) -> None:
     tree = project()
 
-    def report_an_error(cancel: Cancel, refreshed: Refreshed | None) -> tuple[Hit, ...]:
-        hits = tree.fetch(cancel, refreshed)
-        if refreshed is not None:
-            refreshed(Progress(4, 3, 0, 0, 0, 1))
-        return hits
+    def report_an_error(cancel: Cancel, *, refresh: bool) -> Page:
+        page = tree.fetch(cancel, refresh=refresh)
+        return replace(page, run=Progress(4, 3, 0, 0, 0, 1)) if refresh else page
 
     assert tree.find(report_an_error).refreshed
     assert tree.find().refreshed
@@ -283,17 +282,17 @@ def test_searches_at_the_same_time_share_one_refresh(project: Project) -> None:
     with ThreadPoolExecutor() as pool:
         found = [each.result() for each in [pool.submit(tree.find) for _ in range(4)]]
     assert [one.refreshed for one in found].count(True) == 1
-    assert {chunks(one.value) for one in found} == {tree.truth()}
+    assert {chunks(one.page.hits) for one in found} == {tree.truth()}
 
 
 def test_a_cancelled_search_ends_no_other_ones_refresh(project: Project) -> None:
     tree = project()
     begun, go_on, cancel = threading.Event(), threading.Event(), Cancel()
 
-    def slow(own: Cancel, refreshed: Refreshed | None) -> tuple[Hit, ...]:
+    def slow(cancel: Cancel, *, refresh: bool) -> Page:
         begun.set()
         assert go_on.wait(60)
-        return tree.fetch(own, refreshed)
+        return tree.fetch(cancel, refresh=refresh)
 
     with ThreadPoolExecutor() as pool:
         first = pool.submit(tree.find, slow)

@@ -153,7 +153,7 @@ class Work(RuleBasedStateMachine):
 
     @invariant()
     def a_search_finds_what_is_there(self) -> None:
-        found = chunks(self.tree.find().value)
+        found = chunks(self.tree.find().page.hits)
         assert found == self.tree.truth()
 
 

@@ -65,7 +65,7 @@ def pages(place: tuple[Session, Path], **arguments: Any) -> list[tuple[str, int,
 
 def own_order(place: tuple[Session, Path], cover: str | None = None) -> list[tuple[str, int, int]]:
     session, root = place
-    hits = session.ccc().search(root, Query(QUERY, 1000, path_glob=cover))
+    hits = session.ccc().search(root, Query(QUERY, 1000, path_glob=cover)).hits
     return [(hit.file_path, hit.start_line, hit.end_line) for hit in hits]
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -12,23 +12,11 @@ from hypothesis import strategies as st
 
 from conftest import MakeRepository
 from helpers import run_git, write_file
+from vera_ccc_tools.ccc.client import Ccc
 from vera_ccc_tools.git.git import Git
 from vera_ccc_tools.refresh import fingerprint
-from vera_ccc_tools.refresh.fingerprint import (
-    Baseline,
-    Files,
-    Inputs,
-    Machine,
-    Unknown,
-    View,
-    Watch,
-)
-from vera_ccc_tools.system.files import Identity
+from vera_ccc_tools.refresh.fingerprint import Unknown, View, Watch
 from vera_ccc_tools.system.tasks import Cancel
-
-ONE, OTHER = (Identity(mode=33188, size=1, mtime=1, ctime=1, inode=n) for n in (1, 2))
-MACHINE = Machine(Inputs(ONE, ONE, ONE), ONE, 1, ONE)
-FILES = Files(b"state", newest=0)
 
 
 @pytest.fixture
@@ -48,30 +36,9 @@ def state(looking: tuple[Path, Watch]) -> bytes:
     return watch.files(views(root), Cancel()).digest
 
 
-def test_a_baseline_holds_while_nothing_changed() -> None:
-    baseline = Baseline(FILES, MACHINE, clock=10)
-    assert baseline.holds(FILES, MACHINE, 10)
-    assert baseline.holds(Files(b"state", newest=7), MACHINE, 11)
-
-
-def test_a_baseline_does_not_hold_when_the_clock_ran_backwards() -> None:
-    assert not Baseline(FILES, MACHINE, clock=10).holds(FILES, MACHINE, 9)
-
-
-@pytest.mark.parametrize("field", [field.name for field in dataclasses.fields(Machine)])
-def test_a_baseline_does_not_hold_when_anything_of_the_machine_changed(field: str) -> None:
-    inputs = Inputs(ONE, ONE, OTHER)
-    values = {"inputs": inputs, "index": OTHER, "pid": 2, "pid_file": None}
-    changed = dataclasses.replace(MACHINE, **{field: values[field]})  # type: ignore[arg-type]
-    assert not Baseline(FILES, MACHINE, clock=10).holds(FILES, changed, 10)
-
-
-def test_nothing_is_known_without_a_daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from vera_ccc_tools.ccc.client import Ccc
-
-    environ = {"COCOINDEX_CODE_DIR": str(tmp_path)}
-    with pytest.raises(Unknown, match="no daemon"):
-        fingerprint.machine_state(tmp_path, Ccc(tmp_path / "ccc", environ))
+def test_without_a_daemon_there_is_no_index_to_rely_on(tmp_path: Path) -> None:
+    ccc = Ccc(tmp_path / "ccc", {"COCOINDEX_CODE_DIR": str(tmp_path)})
+    assert fingerprint.index(tmp_path, ccc) is None
 
 
 def test_two_looks_at_an_unchanged_tree_are_equal(look: tuple[Path, Watch]) -> None:
@@ -101,30 +68,6 @@ def test_each_write_is_a_change(look: tuple[Path, Watch], name: str) -> None:
         state_now = state(look)
         assert state_now not in seen
         seen.add(state_now)
-
-
-def test_a_file_that_was_changed_and_changed_back_was_touched(look: tuple[Path, Watch]) -> None:
-    root, watch = look
-    os.utime(root / "lib" / "b.py", ns=(1, 1))
-    run_git(root, "update-index", "--refresh")
-    asked = views(root)
-    files = watch.files(asked, Cancel(), since=fingerprint.now() + fingerprint.FINE_TICK)
-    assert watch.untouched(asked, files, Cancel())
-    write_file(root / "a.py", "a = 2\n")
-    write_file(root / "a.py", "a = 1\n")
-    files = dataclasses.replace(files, since=(root / "a.py").stat().st_ctime_ns)
-    assert not watch.untouched(asked, files, Cancel())
-
-
-def test_a_changed_file_that_stays_as_it_was_seen_is_untouched(look: tuple[Path, Watch]) -> None:
-    root, watch = look
-    write_file(root / "new.py", "n = 1\n")
-    asked = views(root)
-    files = watch.files(asked, Cancel(), since=fingerprint.now() + fingerprint.FINE_TICK)
-    files = dataclasses.replace(files, since=fingerprint.now() + fingerprint.FINE_TICK)
-    assert watch.untouched(asked, files, Cancel())
-    write_file(root / "new.py", "n = 2\n")
-    assert not watch.untouched(asked, files, Cancel())
 
 
 def test_an_ignored_ignore_file_is_looked_at_since_ccc_reads_it(look: tuple[Path, Watch]) -> None:
@@ -176,19 +119,11 @@ def test_a_nested_repository_that_was_not_asked_is_unknown(look: tuple[Path, Wat
         state(look)
 
 
-def test_fresh_times_are_waited_out() -> None:
-    files = Files(b"", newest=1_000_000_000_000_000_123)
-    fingerprint.settle(files, files.newest + fingerprint.FINE_TICK, Cancel())
-    fingerprint.settle(files, files.newest, Cancel())
-    with pytest.raises(Unknown):
-        fingerprint.settle(files, files.newest - 1_000_000, Cancel())
-
-
 def test_times_in_whole_seconds_are_not_trusted_at_once() -> None:
-    files = Files(b"", newest=1_000_000_000_000_000_000)
-    with pytest.raises(Unknown):
-        fingerprint.settle(files, files.newest + 1_000_000_000, Cancel())
-    fingerprint.settle(files, files.newest + fingerprint.COARSE_TICK, Cancel())
+    second = time.time_ns() // 1_000_000_000 * 1_000_000_000
+    assert not fingerprint.is_settled(second)
+    assert fingerprint.is_settled(second - 3_000_000_000)
+    assert fingerprint.is_settled(second + 123)
 
 
 @given(st.lists(st.binary(min_size=1), min_size=1))

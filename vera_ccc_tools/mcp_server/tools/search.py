@@ -85,7 +85,7 @@ def _search(
     if problem:
         notes.append(f"{problem} {_NOT_WIDENED}")
     neighbours = graph.neighbours if missing and not problem else None
-    return select.select(found.value, wanted.top_k, reading, neighbours), notes
+    return select.select(found.page.hits, wanted.top_k, reading, neighbours), notes
 
 
 def _wanted(state: ServerState, arguments: Reader) -> Wanted:
