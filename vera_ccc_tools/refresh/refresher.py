@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from vera_ccc_tools.refresh.fingerprint import Files, Index, Inputs
 from vera_ccc_tools.refresh.index_runs import Target, still_indexing
 from vera_ccc_tools.sync.report import Synced
 from vera_ccc_tools.system.files import identity
-from vera_ccc_tools.system.tasks import Cancel, Task
+from vera_ccc_tools.system.tasks import Task
 
 QUICK_LOOK = 0.02
 """Seconds: where git answers faster than this, it is waited for instead of searching ahead."""
@@ -65,14 +65,18 @@ class _Baseline:
 
 
 class Refresher:
-    """Remembers the state of one project at its last refresh by this process."""
+    """Remembers the state of one project at its last refresh by this process.
+
+    Attributes:
+        turn: Held by a call while it looks and begins a refresh.
+    """
 
     def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
+        self.turn = threading.Lock()
         self._root = root
         self._watch = fingerprint.Watch(environ)
         self._baseline: _Baseline | None = None
         self._looked = 0.0
-        self._turn = threading.Lock()
         self._task: Task[Any] | None = None
         self._failure: Failure | None = None
 
@@ -91,16 +95,6 @@ class Refresher:
         """The refresh of ours that runs now."""
         task = self._task
         return None if task is None or task.done else task
-
-    @contextmanager
-    def turn(self, cancel: Cancel) -> Iterator[None]:
-        """Look, and begin a refresh, one call at a time."""
-        while not self._turn.acquire(timeout=0.05):
-            cancel.check()
-        try:
-            yield
-        finally:
-            self._turn.release()
 
     def look(self, target: Target, synced: Synced, asked: float) -> Look:
         """Look at the disk by *synced*, git's answers, which was *asked* at that monotonic time."""

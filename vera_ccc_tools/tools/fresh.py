@@ -25,6 +25,7 @@ from vera_ccc_tools.refresh.index_runs import (
     worth_waiting,
 )
 from vera_ccc_tools.refresh.refresher import Look
+from vera_ccc_tools.system.locks import turn
 from vera_ccc_tools.system.tasks import Cancel, Cancelled, Task, running
 from vera_ccc_tools.tools.session import Session
 
@@ -119,7 +120,7 @@ def _look_and_search(session: Session, target: Target, fetch: Fetch) -> Found | 
         ahead = None
         if refresher.looks_slowly:
             ahead = searching.enter_context(running(lambda own: fetch(own, refresh=False)))
-        with refresher.turn(cancel):
+        with turn(refresher.turn, cancel):
             if refresher.going_on is not None:
                 return None
             seen = look(session, target)

@@ -7,6 +7,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 
 from helpers import run_git, stop_daemon, write_file, write_global_settings
 from vera_ccc_tools.ccc.client import Ccc
-from vera_ccc_tools.errors import Front
+from vera_ccc_tools.errors import Failure, Front
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.tools import table
 from vera_ccc_tools.tools.session import Session
@@ -184,7 +185,9 @@ def index_elsewhere(root: Path, environ: dict[str, str]) -> subprocess.Popen[byt
 
 
 def is_indexing(session: Session, root: Path) -> bool:
-    return session.ccc().status(root).progress is not None
+    with suppress(Failure):  # a status that is late on a busy machine
+        return session.ccc().status(root).progress is not None
+    return False
 
 
 def test_a_search_during_a_later_index_answers_soon_from_what_is_there_and_says_so(
