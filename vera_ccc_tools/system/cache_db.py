@@ -117,20 +117,21 @@ class CacheDatabase:
         return made
 
     def _prepare(self, made: sqlite3.Connection) -> None:
-        if self._is_new(made):
-            with _transaction(made):
-                if self._is_new(made):  # still: another process may make it too
-                    for statement in self._tables.split(";\n"):
-                        made.execute(statement)
-                    made.execute(f"PRAGMA user_version = {self._version}")
+        if self._version_of(made) == self._version:
+            return
+        with _transaction(made):  # what is seen in it is of one moment: others make it too
+            version = self._version_of(made)
+            if version == self._version:
+                return
+            if made.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                raise _OtherVersion(f"version {version}")
+            for statement in self._tables.split(";\n"):
+                made.execute(statement)
+            made.execute(f"PRAGMA user_version = {self._version}")
 
-    def _is_new(self, made: sqlite3.Connection) -> bool:
+    def _version_of(self, made: sqlite3.Connection) -> int:
         (version,) = made.execute("PRAGMA user_version").fetchone()
-        if version == self._version:
-            return False
-        if made.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            raise _OtherVersion(f"version {version}")
-        return True
+        return int(version)
 
     def _discard(self) -> None:
         self.close()
