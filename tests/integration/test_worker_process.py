@@ -190,16 +190,14 @@ def test_a_worker_that_is_killed_leaves_nothing_behind(
     until(lambda: not any(alive(child.pid) for child in children), 2.0)
 
 
-def test_200_mb_of_output_cost_bounded_memory_and_a_named_file(
-    running: list[Running], environ: dict[str, str], root: Path, tmp_path: Path
+def test_200_mb_of_output_cost_bounded_memory(
+    running: list[Running], environ: dict[str, str], root: Path
 ) -> None:
     started = start(running, environ)
     started.search(root, "flood")
     message = started.read()
     assert message["result"]["isError"]
-    (rest,) = (tmp_path / "spool").iterdir()
     assert "printed 209,715,200 bytes" in text_of(message)
-    assert str(rest) in text_of(message)
     if sys.platform == "linux":
         status = Path(f"/proc/{started.process.pid}/status").read_text(encoding="utf-8")
         (peak,) = [line.split()[1] for line in status.split("\n") if line.startswith("VmHWM:")]
@@ -207,18 +205,20 @@ def test_200_mb_of_output_cost_bounded_memory_and_a_named_file(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems tell of no peak")
-def test_the_memory_of_floods_is_given_back(
+def test_the_memory_of_floods_does_not_add_up(
     running: list[Running], environ: dict[str, str], root: Path
 ) -> None:
     started = start(running, environ)
-    started.search(root, "x")
-    assert "result" in started.read()
     process = psutil.Process(started.process.pid)
-    before = process.memory_info().rss
-    for _ in range(6):
-        started.search(root, "flood")
-        assert started.read()["result"]["isError"]
-    assert process.memory_info().rss - before < 10 * 1024 * 1024
+
+    def after_floods() -> int:
+        for _ in range(4):
+            started.search(root, "flood")
+            assert started.read()["result"]["isError"]
+        return int(process.memory_info().rss)
+
+    before = after_floods()
+    assert after_floods() - before < 32 * 1024 * 1024
 
 
 def test_many_calls_leave_no_descriptor_thread_or_process(
