@@ -41,6 +41,8 @@ from report import Report, StepFailed, end_in_order  # noqa: E402
 
 PYTEST_GROUPS = ("unit", "integration", "e2e")
 GROUPS = ("lint", "types", "js", *PYTEST_GROUPS)
+LONGEST = ("ccc", "refresh", "tools")
+"""Folders of integration tests that take as long as all the others."""
 STEP_SECONDS = 900.0
 """The deadline of one step; the slowest takes a tenth of it."""
 LANES = 2
@@ -253,7 +255,16 @@ def _pytest(run: Run, python: Path, names: Sequence[str], rest: Sequence[str]) -
     The longest come first, and the end-to-end tests a file at a time, which fills both lanes.
     """
     files = sorted(path.name for path in (ROOT / "tests" / "e2e").glob("test_*.py"))
-    parts = {"pytest integration": ["tests/integration"]} if "integration" in names else {}
+    parts: dict[str, list[str]] = {}
+    if "integration" in names:
+        # Two halves of about the same time, one for each lane.
+        halves: tuple[list[str], list[str]] = ([], [])
+        for path in sorted((ROOT / "tests" / "integration").iterdir()):
+            if path.name.startswith("test_") or any(path.glob("test_*.py")):
+                halves[path.name in LONGEST].append(path.relative_to(ROOT).as_posix())
+        parts = dict(
+            zip(("pytest integration", "pytest integration, longest"), halves, strict=True)
+        )
     if "e2e" in names:
         parts |= {f"pytest e2e/{name}": [f"tests/e2e/{name}"] for name in files}
     if "unit" in names:

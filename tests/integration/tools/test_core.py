@@ -229,7 +229,7 @@ def test_a_model_is_refused_where_one_has_been_chosen(
     text, details, _ = call(ccc_home, "ccc_init", tmp_path, litellm_model="openai/other")
     assert details == {"code": "model_already_chosen"}
     assert ccc_home["COCOINDEX_CODE_DIR"] in text
-    assert "without `litellm_model`" in text
+    assert "Leave the model out" in text
 
 
 def test_a_project_outside_of_git_is_initialized_indexed_and_searched(
@@ -293,7 +293,7 @@ def test_without_global_settings_nothing_waits_for_an_answer(
     for tool in ("ccc_init", "ccc_index"):
         text, details, _ = call(user, tool, repository)
         assert details == {"code": "no_embedding_model"}
-        assert "without a terminal" in text
+        assert "has no embedding model yet" in text
         assert "Call ccc_init with `litellm_model`" in text
     assert not project.settings_path(repository).exists()
 
