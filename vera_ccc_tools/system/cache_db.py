@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -107,7 +108,7 @@ class CacheDatabase:
         )
         try:
             made.execute("PRAGMA trusted_schema = OFF")
-            made.execute("PRAGMA journal_mode = WAL")
+            _keep_a_write_ahead_log(made)
             made.execute("PRAGMA synchronous = NORMAL")
             self._prepare(made)
             self._opened = self.path.stat()
@@ -138,6 +139,25 @@ class CacheDatabase:
         for end in ("", "-wal", "-shm"):
             with suppress(OSError):
                 Path(f"{self.path}{end}").unlink()
+
+
+def _keep_a_write_ahead_log(connection: sqlite3.Connection) -> None:
+    """Let one write while others read.
+
+    Of two that change the mode of a new file at once, SQLite refuses one without a wait. A
+    transaction waits for the other to be done with it.
+    """
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() >= until:
+                raise
+        else:
+            return
+        connection.execute("BEGIN EXCLUSIVE")
+        connection.execute("ROLLBACK")
 
 
 @contextmanager

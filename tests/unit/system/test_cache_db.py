@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -59,10 +60,30 @@ def test_a_block_that_fails_leaves_nothing(path: Path) -> None:
     assert words(cache) == ["a"]
 
 
-def test_many_may_make_it_at_once(path: Path) -> None:
+def test_many_may_make_it_at_once(tmp_path: Path) -> None:
+    files = [tmp_path / f"cache{number}.db" for number in range(30)]
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda number: put(opened(path), str(number)), range(8)))
-    assert words(opened(path)) == [str(number) for number in range(8)]
+        for path in files:
+            list(pool.map(put, [opened(path) for _ in range(8)], "01234567"))
+    assert all(words(opened(path)) == list("01234567") for path in files)
+
+
+def test_a_reader_of_a_new_file_is_waited_for_but_not_without_end(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("CREATE TABLE word (text TEXT NOT NULL)")
+        other.execute("PRAGMA user_version = 1")
+        other.execute("BEGIN")
+        other.execute("SELECT * FROM word").fetchall()
+        monkeypatch.setattr(cache_db, "PATIENCE", 0.01)
+        with pytest.raises(Busy):
+            words(opened(path))
+        monkeypatch.setattr(cache_db, "PATIENCE", 60)
+        with ThreadPoolExecutor(1) as pool:
+            reading = pool.submit(words, opened(path))
+            other.execute("COMMIT")
+            assert reading.result() == []
 
 
 @pytest.mark.parametrize("content", [b"no database " * 500, b"SQLite format 3\0" + b"\xff" * 5000])
