@@ -93,12 +93,13 @@ class Run:
 
     def _environment(self) -> dict[str, str]:
         """The machine's environment without a developer's own settings."""
+        trials = ("VERA_CCC_HYPOTHESIS_EXAMPLES", "VERA_CCC_FRESHNESS_STEPS")
         personal = ("GIT_", "COCOINDEX_", "XDG_", "PYTHON", "PYTEST_", "MYPY", "RUFF_", "NODE_")
         environ = {
             name: value
             for name, value in os.environ.items()
             if not name.startswith(personal)
-            and (not name.startswith("VERA_CCC_") or name == "VERA_CCC_HYPOTHESIS_EXAMPLES")
+            and (not name.startswith("VERA_CCC_") or name in trials)
         }
         home = self.directory / "home"
         home.mkdir()
