@@ -81,7 +81,7 @@ export function resultRows(name, result, options, theme, terminal) {
   if (options.isPartial) return [terminal.words(theme, plain(text), "muted", "● ")];
   const { details } = result;
   if (name === "ccc_search" && Array.isArray(details?.results)) {
-    const rows = options.expanded ? opened(details, text, theme, terminal) : listed(details, text, theme, terminal, options.key ?? "");
+    const rows = options.expanded ? opened(details, text, theme, terminal) : listed(details, theme, terminal, options.key ?? "");
     if (rows) return rows;
   }
   const summary = options.expanded ? undefined : SUMMARIES[name]?.(details, text);

@@ -5,9 +5,8 @@ import { counted, plain, plainCode, seconds } from "./text.js";
  * @typedef {import("./terminal.js").Terminal} Terminal
  * @typedef {import("./terminal.js").Theme} Theme
  * @typedef {import("./terminal.js").Row} Row
- * @typedef {{file_path: string, language: string, start_line: number, end_line: number, score: number,
- *   lines?: number, preview?: string}} Match a row of the details; sessions of before know no lines and no preview
- * @typedef {{place: string, code: string[]}} Block what the model has read of a match
+ * @typedef {{file_path: string, path?: string, language: string, start_line: number, end_line: number, score?: number,
+ *   lines?: number, preview?: string}} Match a row of the details; older sessions have no path, lines and preview
  */
 
 /** cells below which the start of a line of code tells nothing */
@@ -19,19 +18,15 @@ const PLACES = 0.45;
 
 /**
  * @param {any} details
- * @param {string} text
  * @param {Theme} theme
  * @param {Terminal} terminal
  * @param {string} key that expands it
  * @returns {Row[]}
  */
-export function listed(details, text, theme, terminal, key) {
+export function listed(details, theme, terminal, key) {
   /** @type {Match[]} */
   const matches = details.results;
-  const places = matches.map(place);
-  split(text, matches)?.blocks.forEach((block, at) => (places[at] = block.place));
-  const kinds = matches.map((match) => `${match.language} ${match.score.toFixed(2)}`);
-  const rows = [(/** @type {number} */ width) => table(matches, places, kinds, width, theme, terminal)];
+  const rows = [(/** @type {number} */ width) => table(matches, width, theme, terminal)];
   return [...(matches.length ? rows : []), summary(details, theme, terminal, key && ` · ${key} expands`)];
 }
 
@@ -40,28 +35,28 @@ export function listed(details, text, theme, terminal, key) {
  * @param {string} text
  * @param {Theme} theme
  * @param {Terminal} terminal
- * @returns {Row[] | undefined} undefined where the text does not have the results that the details name
+ * @returns {Row[] | undefined} undefined where the text does not hold the results that the details name
  */
 export function opened(details, text, theme, terminal) {
   /** @type {Match[]} */
   const matches = details.results;
-  const found = split(text, matches);
+  const found = code(text, matches);
   if (!found) return undefined;
-  const rows = matches.flatMap((match, at) => openedMatch(match, found.blocks[at], theme, terminal));
-  const notes = found.rest.split("\n").filter((line) => line && !line.endsWith("; no more.]"));
-  const rest = notes.map((line) => terminal.words(theme, plain(line), "muted"));
-  return [...rows, ...rest, summary(details, theme, terminal, "")];
+  const rows = matches.flatMap((match, at) => openedMatch(match, found[at], theme, terminal));
+  const more = details.next_offset ? ["There are more results."] : [];
+  const rest = matches.length ? [...more, ...(details.notes ?? [])] : text.split("\n").filter(Boolean);
+  return [...rows, ...rest.map((line) => terminal.words(theme, plain(line), "muted")), summary(details, theme, terminal, "")];
 }
 
 /**
  * @param {Match[]} matches
- * @param {string[]} places
- * @param {string[]} kinds
  * @param {number} width
  * @param {Theme} theme
  * @param {Terminal} terminal
  */
-function table(matches, places, kinds, width, theme, terminal) {
+function table(matches, width, theme, terminal) {
+  const places = matches.map(place);
+  const kinds = matches.map(kindOf);
   const kind = Math.max(...kinds.map((text) => terminal.width(text)));
   const room = Math.max(1, width - kind - 2);
   const widest = Math.max(...places.map((text) => terminal.width(text)));
@@ -88,21 +83,21 @@ function pad(text, width, terminal) {
 
 /**
  * @param {Match} match
- * @param {Block} block
+ * @param {string[]} lines
  * @param {Theme} theme
  * @param {Terminal} terminal
  * @returns {Row[]}
  */
-function openedMatch(match, block, theme, terminal) {
-  const head = terminal.line(theme, [block.place, "accent"], [`  ${match.language} ${match.score.toFixed(2)}`, "dim"]);
-  const gutter = String(match.start_line + block.code.length - 1).length;
-  const code = (/** @type {number} */ width) =>
-    terminal.highlight(block.code, match.file_path, match.language, theme).flatMap((line, at) => {
+function openedMatch(match, lines, theme, terminal) {
+  const head = terminal.line(theme, [place(match), "accent"], [`  ${kindOf(match)}`, "dim"]);
+  const gutter = String(match.start_line + lines.length - 1).length;
+  const numbered = (/** @type {number} */ width) =>
+    terminal.highlight(lines, match.file_path, match.language, theme).flatMap((line, at) => {
       const number = String(match.start_line + at).padStart(gutter);
       const parts = terminal.wrap(line, width - gutter - 2);
       return parts.map((part, nth) => `${theme.fg("dim", nth === 0 ? number : " ".repeat(gutter))}  ${part}`);
     });
-  return [head, code, () => [""]];
+  return [head, numbered, () => [""]];
 }
 
 /**
@@ -120,28 +115,31 @@ function summary(details, theme, terminal, hint) {
 }
 
 /** @param {Match} match */
-function place({ file_path, start_line, end_line }) {
-  return `${plain(file_path)}:${start_line}-${end_line}`;
+function place({ path, file_path, start_line, end_line }) {
+  return `${plain(path ?? file_path)}:${start_line}-${end_line}`;
+}
+
+/** @param {Match} match */
+function kindOf({ language, score }) {
+  return `${language} ${score === undefined ? "by words" : score.toFixed(2)}`;
 }
 
 /**
- * Take the text of a search apart by what its details say of each result.
+ * The lines of code that the text of a search shows of each result.
  * @param {string} text
  * @param {Match[]} matches
- * @returns {{blocks: Block[], rest: string} | undefined} undefined where it is another text
+ * @returns {string[][] | undefined} undefined where it is another text
  */
-export function split(text, matches) {
+function code(text, matches) {
   const lines = text.split("\n");
-  /** @type {Block[]} */
-  const blocks = [];
+  /** @type {string[][]} */
+  const found = [];
   let at = 0;
-  for (const { lines: count, start_line, end_line, language } of matches) {
-    if (count === undefined) return undefined;
-    const [head = "", ...code] = lines.slice(at, at + count);
-    const end = head.lastIndexOf(` [${language}] `);
-    if (code.length !== count - 1 || !head.slice(0, end).endsWith(`:${start_line}-${end_line}`)) return undefined;
-    blocks.push({ place: plain(head.slice(0, end)), code });
-    at += count + 1;
+  for (const match of matches) {
+    const end = at + (match.lines ?? Infinity);
+    if (end > lines.length || !lines[at].startsWith(`${match.path ?? match.file_path}:${match.start_line}-${match.end_line} `)) return undefined;
+    found.push(lines.slice(at + 1, end));
+    at = end + 1;
   }
-  return { blocks, rest: lines.slice(at).join("\n") };
+  return found;
 }

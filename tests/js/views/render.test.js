@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { callRow, renderersFor, resultRows } from "../../../extension/views/render.js";
-import { split } from "../../../extension/views/results.js";
 import { Terminal } from "../../../extension/views/terminal.js";
 
 /** A terminal library in which a CJK character takes two cells, as in the host's. */
@@ -40,7 +39,7 @@ const other = { file_path: "docs/guide.md", start_line: 7, end_line: 7, language
 const text = (/** @type {string} */ value) => [{ type: "text", text: value }];
 const found = {
   content: text("src/a.py:1-3 [python] 0.812\ndef a():\n\n\treturn 1\n\ndocs/guide.md:7-7 [markdown] 0.500\n# Guide\n\n[Results 1 to 2; no more.]\n\nNote: as it was"),
-  details: { results: [match, other], elapsed_ms: { total: 412 } },
+  details: { results: [match, other], notes: ["as it was"], elapsed_ms: { total: 412 } },
 };
 
 test("a search is a line, its results a line each in columns, then their number and the time", () => {
@@ -55,8 +54,10 @@ test("a search that is opened shows the code with its line numbers, highlighted,
   assert.equal(
     shown("ccc_search", found, { expanded: true }),
     "src/a.py:1-3  python 0.81\n1  <python>def a():\n2  \n3  <python>    return 1\n\n" +
-      "docs/guide.md:7-7  markdown 0.50\n7  <markdown># Guide\n\nNote: as it was\n2 results · 0.4 s",
+      "docs/guide.md:7-7  markdown 0.50\n7  <markdown># Guide\n\nas it was\n2 results · 0.4 s",
   );
+  const more = { ...found, details: { ...found.details, next_offset: 2 } };
+  assert.match(shown("ccc_search", more, { expanded: true }), /\nThere are more results\.\nas it was\n2 results/);
 });
 
 test("a result of an older session, without lines and preview, is shown all the same", () => {
@@ -67,11 +68,16 @@ test("a result of an older session, without lines and preview, is shown all the 
 });
 
 test("a text that is not what the details say is not taken apart", () => {
-  const [block] = found.content;
-  assert.equal(split(block.text, [match, other])?.rest, "[Results 1 to 2; no more.]\n\nNote: as it was");
-  assert.equal(split(`x\n${block.text}`, [match, other]), undefined);
-  assert.equal(split("src/a.py:1-3 [python] 0.812\ndef a():", [match]), undefined);
-  assert.deepEqual(split("[No results.]", []), { blocks: [], rest: "[No results.]" });
+  const [{ text: whole }] = found.content;
+  for (const content of [text(`x\n${whole}`), text("src/a.py:1-3 [python] 0.812\ndef a():")])
+    assert.equal(shown("ccc_search", { ...found, content }, { expanded: true }), content[0].text.replace("\t", ""));
+});
+
+test("a search that finds nothing says what to try, and a result by words has no score", () => {
+  const none = { content: text("No results. Describe what the code does."), details: { results: [], notes: [] } };
+  assert.equal(shown("ccc_search", none, { expanded: true }), "No results. Describe what the code does.\n0 results");
+  const { score: _score, ...byWords } = { ...match, path: "../src/a.py" };
+  assert.equal(shown("ccc_search", { details: { results: [byWords] } }), "../src/a.py:1-3  python by words  <python>def a():\n1 result");
 });
 
 test("no result fits in as little room as there is: never wider, the end of a path and the start of the code", () => {
