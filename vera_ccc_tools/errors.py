@@ -46,6 +46,7 @@ class Do(enum.Enum):
     RENAME = enum.auto()
     EXCLUDE_MORE = enum.auto()
     REMOVE_HOME_PROJECT = enum.auto()
+    REMOVE_HOME_PROJECT_AND_LEAVE = enum.auto()
     TURN_SYNC_OFF = enum.auto()
 
 

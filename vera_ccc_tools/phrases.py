@@ -1,4 +1,4 @@
-"""What to do next, in the words of whoever reads it: one sentence a step, one vocabulary a front.
+"""What to do next, in the words of its reader: one sentence a step, one vocabulary a front.
 
 A model in Pi has the four tools and its own ``rg``; a person in Pi has the ``/ccc`` commands; an
 agent behind MCP and a person at a terminal have the command line. None of them is sent to plain
@@ -21,6 +21,8 @@ _VOCABULARY: dict[Front, dict[str, str]] = {
         "meanwhile": "; use rg meanwhile",
         "or_rg": ", or use rg for exact text",
         "index": "ccc_index",
+        "init_in": "ask the user to start the agent in",
+        "index_in": "to start the agent in",
         "init": "ccc_init",
         "forced": "ccc_init with `force`",
         "with_model": "ccc_init with `litellm_model` (the user's choice)",
@@ -37,6 +39,8 @@ _VOCABULARY: dict[Front, dict[str, str]] = {
         "meanwhile": "",
         "or_rg": "",
         "index": "/ccc-index",
+        "init_in": "start the agent in",
+        "index_in": "start the agent in",
         "init": "/ccc-init",
         "forced": "/ccc-init force",
         "with_model": "/ccc-init MODEL",
@@ -53,6 +57,8 @@ _VOCABULARY: dict[Front, dict[str, str]] = {
         "meanwhile": "",
         "or_rg": "",
         "index": "`vera-ccc index`",
+        "init_in": "run `vera-ccc call ccc_init` in",
+        "index_in": "run `vera-ccc index` in",
         "init": "`vera-ccc call ccc_init`",
         "forced": _FORCED,
         "with_model": _WITH_MODEL,
@@ -69,6 +75,8 @@ _VOCABULARY: dict[Front, dict[str, str]] = {
         "meanwhile": "",
         "or_rg": "",
         "index": "`vera-ccc index`",
+        "init_in": "run `vera-ccc call ccc_init` in",
+        "index_in": "run `vera-ccc index` in",
         "init": "`vera-ccc call ccc_init`",
         "forced": _FORCED,
         "with_model": _WITH_MODEL,
@@ -86,7 +94,8 @@ _TO_ONE_DIRECTORY = "{forced} to make a project of this directory alone"
 _SENTENCES: dict[Do, str] = {
     Do.INDEX: "{call} {index}, which builds the index{meanwhile}.",
     Do.INDEX_REPOSITORY: (
-        "{call} {index} in {needs}, which makes it a project and indexes it{meanwhile}."
+        "{call} {index}, which makes a project of the git repository {needs} and indexes it"
+        "{meanwhile}."
     ),
     Do.INIT: ("{call} {init}, then {index}, if this directory is to be indexed{meanwhile}."),
     Do.INIT_FORCED: "Search it as it is, or {call} " + _TO_ONE_DIRECTORY + ".",
@@ -96,7 +105,7 @@ _SENTENCES: dict[Do, str] = {
         + "."
     ),
     Do.INIT_ELSEWHERE: (
-        "{call} {init} in the directory of a project. If all of {needs} is to be indexed, {ask}run "
+        "{init_in} the directory of a project. If all of {needs} is to be indexed, {ask}run "
         "`ccc init` there{terminal}."
     ),
     Do.CHOOSE_MODEL: (
@@ -140,7 +149,8 @@ _SENTENCES: dict[Do, str] = {
         "{ask}exclude generated or vendored directories in .cocoindex_code/settings.yml, then "
         "build the index anew."
     ),
-    Do.REMOVE_HOME_PROJECT: "{ask}remove {needs}, then {call} {index} in a repository.",
+    Do.REMOVE_HOME_PROJECT: "{ask}remove {needs}, then {call} {index}.",
+    Do.REMOVE_HOME_PROJECT_AND_LEAVE: "{ask}remove {needs}, then {index_in} a git repository.",
     Do.TURN_SYNC_OFF: (
         "searches work meanwhile, with the exclusions as they were; {needs}=0 turns the sync off."
     ),

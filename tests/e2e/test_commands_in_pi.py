@@ -103,7 +103,7 @@ def test_print_mode_prints_what_is_asked_for_and_does_nothing_costly(pi: Pi, pro
     assert (done.returncode, done.stderr) == (0, "")
     assert (
         "ccc ✗ This directory belongs to no ccc project.\n"
-        f"Use /ccc-index in {project}, which makes it a project and indexes it." in done.stdout
+        f"Use /ccc-index, which makes a project of the git repository {project}" in done.stdout
     )
     for command in ("/ccc-index", "/ccc-init"):
         done = pi.print(command, project)

@@ -49,6 +49,17 @@ def test_a_sentence_names_only_what_its_reader_can_do(do: Do, front: Front) -> N
         assert verb in allowed, command
 
 
+@pytest.mark.parametrize("front", [Front.MODEL, Front.PERSON])
+def test_nobody_in_pi_is_sent_to_another_directory_with_a_call_that_takes_none(
+    front: Front,
+) -> None:
+    for do in Do:
+        said = phrases.say(Step(do, "NEEDED"), front)
+        assert not re.search(
+            r"ccc[_-](?:index|init|search|doctor)(?: \w+)? in (?:NEEDED|a |the )", said
+        )
+
+
 def test_no_reader_is_sent_to_an_index_run_that_asks_no_git() -> None:
     assert not any("`ccc index" in phrases.say(Step(do), front) for do, front in ALL)
 

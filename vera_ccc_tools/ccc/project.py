@@ -93,10 +93,11 @@ def check_root(root: Path, cwd: Path) -> None:
     named = f"The home directory {root}" if is_home else f"{root}, which holds the home directory,"
     repository = find_repository(cwd)
     what = f"the repository {repository} is only a part of it" if repository else f"{cwd} is in it"
+    do = Do.REMOVE_HOME_PROJECT if repository else Do.REMOVE_HOME_PROJECT_AND_LEAVE
     raise Failure(
         "home_project",
         f"{named} is a ccc project, and {what}: all of it would be indexed.",
-        Step(Do.REMOVE_HOME_PROJECT, settings_path(root)),
+        Step(do, settings_path(root)),
     )
 
 

@@ -157,7 +157,7 @@ def test_the_home_directory_itself_is_neither_made_a_project_nor_indexed(
     make_project(isolated_user)
     text, result = call(session, "ccc_index", isolated_user)
     assert result["details"] == {"code": "home_project"}
-    assert "then call ccc_index in a repository" in text
+    assert "then to start the agent in a git repository" in text
     assert fake.calls() == []
 
 

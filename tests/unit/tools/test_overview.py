@@ -60,7 +60,10 @@ def test_where_there_is_no_project_nothing_is_started(
         "Call ccc_init, then ccc_index, if this directory is to be indexed; use rg meanwhile."
     )
     (tmp_path / "a" / ".git").mkdir()
-    assert f"Call ccc_index in {tmp_path / 'a'}" in see(tmp_path / "a")["hint"]
+    assert (
+        f"Call ccc_index, which makes a project of the git repository {tmp_path / 'a'}"
+        in see(tmp_path / "a")["hint"]
+    )
     assert fake.calls() == []
 
 
