@@ -175,10 +175,10 @@ class _Ranking:
     def _named(self) -> list[float]:
         if not self._question.names:
             return [0.0] * len(self._hits)
-        pattern = identifiers.definition_of(self._question.names)
+        definition = identifiers.Definition(self._question.names)
         called = {identifiers.split(name) for name in self._question.names}
         return [
-            self._weights.definition * (pattern.search(hit.content) is not None)
+            self._weights.definition * definition.within(hit.content)
             + self._weights.namesake * (identifiers.split(_bare_name(hit.file_path)) in called)
             for hit in self._hits
         ]

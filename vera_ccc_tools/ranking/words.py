@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 _RUN = re.compile(r"\w+")
 # HTTPServer2Go is HTTP, Server, 2, Go.
@@ -147,28 +147,42 @@ _FUNCTION = r"(?:async\b|function\b|class\b|lambda\b|\([^()\n]*\)\s*=>|[\w$]+\s*
 _NO_CALL = r"(?!(?:return|await|new|else|throw|yield|case|in|go|defer|if|while|for|switch|catch)\b)"
 
 
-def definition_of(wanted: Iterable[str]) -> re.Pattern[str]:
-    """A pattern for where one of the names *wanted* is defined, in most languages.
+class Definition:
+    """Finds where one of some names is defined, in most languages.
 
     What counts is a word such as ``def`` before it; a variable or a constant that is no local one;
     a function that is assigned to a member, as in JavaScript; a method's head with its block, as in
-    Java. A name that is only used or spoken of does not match.
+    Java. A name that is only used or spoken of does not count.
     """
-    end = r"(?![\w$])"
-    wanted = list(wanted)
-    name = f"(?:{'|'.join(map(re.escape, wanted))}){end}"
-    constants = [each for each in wanted if each[:1].isupper()]
-    constant = f"(?:{'|'.join(map(re.escape, constants))}){end}" if constants else r"(?!)"
-    return re.compile(
-        rf"^[ \t(]*(?:[\w$.]+[ \t]*=[ \t]*)?{_MODIFIERS}(?:{_KEYWORDS})[ \t]+{_INTRO}{name}"
-        rf"|^{_MODIFIERS}(?:{_VARIABLES})[ \t]+(?:mut[ \t]+)?{name}"
-        rf"|^(?:{name}|[ \t]*{_MODIFIERS}(?:[\w<>\[\]]+[ \t]+)?{constant})"
-        r"\s*(?::[^=\n]+)?=(?![=>~])"
-        rf"|^[ \t]*(?:[\w$]+\.)+{name}\s*=\s*{_FUNCTION}"
-        rf"|^[ \t]*{_NO_CALL}(?:[\w$<>\[\],?*&:]+[ \t]+)*[*&]?{name}"
-        rf"[ \t]*\([^;{{}}=]{{0,300}}\)[^;{{}}()=\n]*\s*\{{",
-        re.MULTILINE,
-    )
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = list(names)
+        end = r"(?![\w$])"
+        name = f"(?:{'|'.join(map(re.escape, self._names))}){end}"
+        constants = [each for each in self._names if each[:1].isupper()]
+        constant = f"(?:{'|'.join(map(re.escape, constants))}){end}" if constants else r"(?!)"
+        self._head = re.compile(
+            rf"[ \t(]*(?:[\w$.]+[ \t]*=[ \t]*)?{_MODIFIERS}(?:{_KEYWORDS})[ \t]+{_INTRO}{name}"
+            rf"|{_MODIFIERS}(?:{_VARIABLES})[ \t]+(?:mut[ \t]+)?{name}"
+            rf"|(?:{name}|[ \t]*{_MODIFIERS}(?:[\w<>\[\]]+[ \t]+)?{constant})"
+            r"\s*(?::[^=\n]+)?=(?![=>~])"
+            rf"|[ \t]*(?:[\w$]+\.)+{name}\s*=\s*{_FUNCTION}"
+            rf"|[ \t]*{_NO_CALL}(?:[\w$<>\[\],?*&:]+[ \t]+)*[*&]?{name}"
+            rf"[ \t]*\([^;{{}}=]{{0,300}}\)[^;{{}}()=\n]*\s*\{{"
+        )
+
+    def within(self, text: str) -> bool:
+        """Whether *text* has such a definition: it begins with the line that has the name."""
+        return any(self._head.match(text, start) for start in self._lines(text))
+
+    def _lines(self, text: str) -> Iterator[int]:
+        """Where the lines with a name begin."""
+        for name in self._names:
+            at = text.find(name)
+            while at >= 0:
+                yield text.rfind("\n", 0, at) + 1
+                end = text.find("\n", at)
+                at = text.find(name, end) if end >= 0 else -1
 
 
 # --- pasted code ---------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ class Scoring:
     def __init__(self, query: str, terms: Terms) -> None:
         self._terms = terms
         self._file_kinds = file_kinds.asked(query)
-        self._definition = identifiers.definition_of(terms.names) if terms.names else None
+        self._definition = identifiers.Definition(terms.names) if terms.names else None
 
     @property
     def has_names(self) -> bool:
@@ -28,9 +28,7 @@ class Scoring:
 
     def defines(self, text: str) -> bool:
         """Whether a name of the question is defined in *text*."""
-        if self._definition is None or not any(name in text for name in self._terms.names):
-            return False
-        return self._definition.search(text) is not None
+        return self._definition is not None and self._definition.within(text)
 
     def files(self, texts: Mapping[str, Mapping[str, int]]) -> list[str]:
         """The paths of the files that have *texts*, best first."""

@@ -76,7 +76,7 @@ def test_no_text_is_too_strange_to_be_taken_apart(text: str) -> None:
     for run in identifiers.runs(text):
         assert [term for term, _ in identifiers.typed(run)] == list(identifiers.terms(run))
     for name in identifiers.names(text):
-        identifiers.definition_of([name])
+        identifiers.Definition([name]).within(text)
     identifiers.code_lines(text)
     file_kinds.asked(text)
     file_kinds.of_path(text)
@@ -145,8 +145,8 @@ def test_the_names_that_a_question_asks_for_are_seen(query: str, names: list[str
 )
 def test_a_definition_is_recognised(name: str, line: str) -> None:
     for text in (line, f"first line\n{line}\nlast line"):
-        assert identifiers.definition_of([name]).search(text)
-        assert identifiers.definition_of(["other", name]).search(text)
+        assert identifiers.Definition([name]).within(text)
+        assert identifiers.Definition(["other", name]).within(text)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_a_definition_is_recognised(name: str, line: str) -> None:
     ],
 )
 def test_a_use_is_no_definition(name: str, line: str) -> None:
-    assert not identifiers.definition_of([name]).search(f"first line\n{line}\nlast line")
+    assert not identifiers.Definition([name]).within(f"first line\n{line}\nlast line")
 
 
 @pytest.mark.parametrize(
