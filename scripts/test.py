@@ -41,8 +41,8 @@ from report import Report, StepFailed, end_in_order  # noqa: E402
 
 PYTEST_GROUPS = ("unit", "integration", "e2e")
 GROUPS = ("lint", "types", "js", *PYTEST_GROUPS)
-LONGEST = ("ccc", "refresh", "tools")
-"""Folders of integration tests that take as long as all the others."""
+LONGEST = {"unit": ("cli", "import_graph", "system"), "integration": ("ccc", "refresh", "tools")}
+"""Folders of tests that take as long as all the others of their group: a lane for each half."""
 STEP_SECONDS = 900.0
 """The deadline of one step; the slowest takes a tenth of it."""
 LANES = 2
@@ -258,18 +258,11 @@ def _pytest(run: Run, python: Path, names: Sequence[str], rest: Sequence[str]) -
     files = sorted(path.name for path in (ROOT / "tests" / "e2e").glob("test_*.py"))
     parts: dict[str, list[str]] = {}
     if "integration" in names:
-        # Two halves of about the same time, one for each lane.
-        halves: tuple[list[str], list[str]] = ([], [])
-        for path in sorted((ROOT / "tests" / "integration").iterdir()):
-            if path.name.startswith("test_") or any(path.glob("test_*.py")):
-                halves[path.name in LONGEST].append(path.relative_to(ROOT).as_posix())
-        parts = dict(
-            zip(("pytest integration", "pytest integration, longest"), halves, strict=True)
-        )
+        parts |= _halves("integration")
     if "e2e" in names:
         parts |= {f"pytest e2e/{name}": [f"tests/e2e/{name}"] for name in files}
     if "unit" in names:
-        parts["pytest unit"] = ["tests/unit"]
+        parts |= _halves("unit")
     if rest:
         named = any((ROOT / argument.split("::")[0]).exists() for argument in rest)
         parts = {"pytest": [*([] if named else [f"tests/{name}" for name in names]), *rest]}
@@ -287,6 +280,17 @@ def _pytest(run: Run, python: Path, names: Sequence[str], rest: Sequence[str]) -
         )
         for number, (title, arguments) in enumerate(parts.items())
     ]
+
+
+def _halves(group: str) -> dict[str, list[str]]:
+    """Two steps of about the same time."""
+    parts: dict[str, list[str]] = {f"pytest {group}": [], f"pytest {group}, longest": []}
+    for path in sorted((ROOT / "tests" / group).iterdir()):
+        if path.name.startswith("test_") or any(path.glob("test_*.py")):
+            longest = path.name in LONGEST[group]
+            title = f"pytest {group}, longest" if longest else f"pytest {group}"
+            parts[title].append(path.relative_to(ROOT).as_posix())
+    return parts
 
 
 def _javascript(run: Run) -> list[Check]:
