@@ -40,12 +40,14 @@ export function listed(details, theme, terminal, key) {
 export function opened(details, text, theme, terminal) {
   /** @type {Match[]} */
   const matches = details.results;
-  const found = code(text, matches);
+  const found = code(text, matches, details.lead ?? 0);
   if (!found) return undefined;
   const rows = matches.flatMap((match, at) => openedMatch(match, found[at], theme, terminal));
+  const lead = text.split("\n").slice(0, Math.max(0, (details.lead ?? 0) - 1));
   const more = details.next_offset ? ["There are more results."] : [];
-  const rest = matches.length ? [...more, ...(details.notes ?? [])] : text.split("\n").filter(Boolean);
-  return [...rows, ...rest.map((line) => terminal.words(theme, plain(line), "muted")), summary(details, theme, terminal, "")];
+  const rest = matches.length ? [...more, ...(details.notes ?? [])] : text.split("\n").slice(details.lead ?? 0).filter(Boolean);
+  const said = (/** @type {string[]} */ texts, /** @type {string} */ colour) => texts.map((line) => terminal.words(theme, plain(line), colour));
+  return [...said(lead, "warning"), ...rows, ...said(rest, "muted"), summary(details, theme, terminal, "")];
 }
 
 /**
@@ -110,7 +112,8 @@ function openedMatch(match, lines, theme, terminal) {
 function summary(details, theme, terminal, hint) {
   const total = details.elapsed_ms?.total;
   const said = [counted(details.results.length, "result"), total !== undefined && seconds(total)].filter(Boolean);
-  const stale = details.stale ? " · the index is being brought up to date" : "";
+  const byWords = details.by === "words" ? " · by words, not by meaning" : "";
+  const stale = details.stale ? " · the index is being brought up to date" : byWords;
   return terminal.line(theme, [said.join(" · "), "muted"], [stale, "warning"], [hint, "muted", "whole"]);
 }
 
@@ -128,13 +131,13 @@ function kindOf({ language, score }) {
  * The lines of code that the text of a search shows of each result.
  * @param {string} text
  * @param {Match[]} matches
+ * @param {number} at the line that the first one begins in
  * @returns {string[][] | undefined} undefined where it is another text
  */
-function code(text, matches) {
+function code(text, matches, at) {
   const lines = text.split("\n");
   /** @type {string[][]} */
   const found = [];
-  let at = 0;
   for (const match of matches) {
     const end = at + (match.lines ?? Infinity);
     if (end > lines.length || !lines[at].startsWith(`${match.path ?? match.file_path}:${match.start_line}-${match.end_line} `)) return undefined;

@@ -43,7 +43,7 @@ def search(options: argparse.Namespace) -> int:
     def with_content(text: str, details: Mapping[str, Any]) -> dict[str, Any]:
         from vera_ccc_tools.cli import presentation
 
-        found, _ = presentation.results(text, details["results"])
+        found, _ = presentation.results(text, details)
         return {**details, "results": [one.to_json() for one in found], "text": text}
 
     shown = _Shown(show, with_content, "Searching …")

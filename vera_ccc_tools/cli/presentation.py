@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,10 +33,10 @@ class Result:
         return {**self.row, "content": self.content}
 
 
-def results(text: str, rows: Sequence[Mapping[str, Any]]) -> tuple[list[Result], str]:
+def results(text: str, details: Mapping[str, Any]) -> tuple[list[Result], str]:
     """Take the text of ``ccc_search`` apart by its details: the results, and what follows them."""
-    lines, found = text.split("\n"), []
-    for row in rows:
+    lines, found = text.split("\n")[details["lead"] :], []
+    for row in details["results"]:
         content = lines[1 : row["lines"]]
         del lines[: row["lines"] + 1]
         found.append(Result(row, "\n".join(content)))
@@ -45,10 +45,11 @@ def results(text: str, rows: Sequence[Mapping[str, Any]]) -> tuple[list[Result],
 
 def search(text: str, details: Mapping[str, Any], terminal: Terminal) -> str:
     """The results of a search: where, what and how near, and the code with its line numbers."""
-    found, tail = results(text, details["results"])
+    found, tail = results(text, details)
+    lead = [terminal.style(line, "yellow") for line in text.split("\n")[: details["lead"]] if line]
     blocks = ["\n".join(_result(one, terminal)) for one in found]
     seconds = details["elapsed_ms"]["total"] / 1000
-    return "\n\n".join([*blocks, *_tail(tail, f"{seconds:.1f} s", terminal)])
+    return "\n\n".join([*lead, *blocks, *_tail(tail, f"{seconds:.1f} s", terminal)])
 
 
 def _result(one: Result, terminal: Terminal) -> Iterator[str]:
@@ -57,7 +58,8 @@ def _result(one: Result, terminal: Terminal) -> Iterator[str]:
         f":{first}-{last}", "cyan"
     )
     language = terminal.style(str(one.row["language"]), "green")
-    yield f"{where}  {language}  {terminal.style(format(one.row['score'], '.3f'), 'yellow')}"
+    score = f"{one.row['score']:.3f}" if "score" in one.row else "by words"
+    yield f"{where}  {language}  {terminal.style(score, 'yellow')}"
     digits = len(str(last))
     for number, line in enumerate(one.content.split("\n"), first):
         yield f"{terminal.style(f'{number:>{digits}}', 'dim')}  {line.expandtabs(4)}".rstrip()

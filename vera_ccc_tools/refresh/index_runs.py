@@ -15,18 +15,15 @@ from typing import Any
 
 from vera_ccc_tools.ccc import project
 from vera_ccc_tools.ccc.client import Ccc, Status
-from vera_ccc_tools.ccc.replies import Progress
 from vera_ccc_tools.errors import Do, Failure, Step
 from vera_ccc_tools.system import text
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.system.tasks import Cancel, Cancelled, Task
 
 PATIENCE = 1.5
-"""Seconds that a search waits for an index run before it asks how far that is."""
-MOST_PATIENCE = 10.0
-"""Seconds that a search waits for an index run that seems about to end."""
-SOON = 7.0
-"""An index run that should end within this many seconds is waited for."""
+"""Seconds that a search waits for an answer before it asks whether an index run is in its way."""
+MOST_PATIENCE = 3.0
+"""Seconds that a search waits for its own refresh; then it takes the index as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,30 +90,11 @@ def renewing(status: Status | None) -> str:
     )
 
 
-def worth_waiting(task: Task[Any], target: Target) -> bool:
-    """Wait for a refresh to end; False when that would take too long."""
-    done_before, asked_before, listed_before = 0, time.monotonic(), 0
-    wait = PATIENCE
-    while not task.wait(wait, target.call.cancel):
-        wait = 1.0 if wait == PATIENCE else 2.0
-        status = status_of(target, task)
-        if status is None or status.progress is None:
-            continue
-        if task.age() > MOST_PATIENCE or is_first(status):
-            return False
-        progress, asked = status.progress, time.monotonic()
-        done = progress.done
-        rate = (done - done_before) / (asked - asked_before)
-        left = max(status.files, progress.listed) - done
-        if done_before and (left > rate * SOON or finds_more(progress, listed_before)):
-            return False
-        done_before, asked_before, listed_before = done, asked, progress.listed
-    return True
-
-
-def finds_more(progress: Progress, listed_before: int) -> bool:
-    """Whether new files are still being found, so that nothing tells how many will come.
-
-    ccc lists files while it indexes; only for those that it had before is the number known.
-    """
-    return progress.listed > listed_before and progress.added * 2 > progress.done
+def ends_soon(task: Task[Any], target: Target) -> bool:
+    """Wait for a refresh to end; False when that takes too long, or it is the first of all."""
+    if task.wait(PATIENCE, target.call.cancel):
+        return True
+    status = status_of(target, task)
+    if status is not None and is_first(status):
+        return False
+    return task.wait(MOST_PATIENCE - task.age(), target.call.cancel)

@@ -17,16 +17,16 @@ from vera_ccc_tools.errors import Failure, Front
 from vera_ccc_tools.refresh.index_runs import (
     PATIENCE,
     Target,
+    ends_soon,
     failed,
     is_first,
     renewing,
     status_of,
     still_indexing,
-    worth_waiting,
 )
 from vera_ccc_tools.refresh.refresher import Look
 from vera_ccc_tools.system.locks import turn
-from vera_ccc_tools.system.tasks import Cancel, Cancelled, Task, running
+from vera_ccc_tools.system.tasks import Cancel, Task, running
 from vera_ccc_tools.tools.session import Session
 
 LATER_ANSWER = 15.0
@@ -42,12 +42,14 @@ class Page:
     Attributes:
         hits: At most as many as were asked for.
         more: Whether there are further ones.
+        by: ``meaning``, ``both`` or ``words``: what led to them.
         cut: Whether ccc had further hits that were not looked at.
         run: How the index run ended that ccc was asked for first.
     """
 
     hits: tuple[Hit, ...]
     more: bool = False
+    by: str = "meaning"
     cut: bool = False
     run: Progress | None = None
 
@@ -69,6 +71,7 @@ class Found:
         notes: Lines that the caller should read.
         looked: Seconds that the look at git took; it may have gone on beside the search.
         stale: Whether an index run went on meanwhile, so that the latest edits may be missing.
+        instead: Why ccc could not be asked, where the words answer alone.
     """
 
     page: Page
@@ -77,6 +80,7 @@ class Found:
     notes: tuple[str, ...] = ()
     looked: float = 0.0
     stale: bool = False
+    instead: Failure | None = None
 
 
 def look(session: Session, target: Target) -> Look:
@@ -163,16 +167,16 @@ def _begin(session: Session, target: Target, fetch: Fetch, seen: Look) -> Task[P
 def _end(
     session: Session, target: Target, fetch: Fetch, seen: Look, task: Task[Page] | None
 ) -> Found:
-    """Wait for a refreshing search where that is worth it; else search beside it."""
+    """Wait for a refreshing search where that is worth it; else search beside it.
+
+    A call that is cancelled leaves it to itself: ccc's daemon goes on with its index run anyway,
+    and what it comes to is worth knowing.
+    """
     if task is None:
         return _beside(session, target, fetch, seen.why)
-    try:
-        if not worth_waiting(task, target):
-            return _beside(session, target, fetch, seen.why)
-        page = task.result(target.call.cancel)
-    except Cancelled:
-        task.cancel.press()
-        raise
+    if not ends_soon(task, target):
+        return _beside(session, target, fetch, seen.why)
+    page = task.result(target.call.cancel)
     errors = 0 if page.run is None else page.run.errors
     notes = (*seen.notes, *([failed(errors, target.ccc.environ)] if errors else []))
     return Found(page, refreshed=True, reason=seen.why, notes=notes, looked=seen.seconds)
@@ -205,6 +209,8 @@ def search_as_is(session: Session, target: Target, fetch: Fetch) -> Found:
     """
     notes = session.sync(target.root, target.call, always=False).notes
     with running(lambda own: fetch(own, refresh=False)) as task:
-        if not worth_waiting(task, target):
-            raise still_indexing(target.root, status_of(target))
+        while not task.wait(PATIENCE, target.call.cancel):
+            status = status_of(target, task)
+            if status is not None and status.progress is not None:
+                raise still_indexing(target.root, status)
         return Found(task.result(target.call.cancel), refreshed=False, notes=notes)

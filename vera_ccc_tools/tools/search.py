@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +18,15 @@ from vera_ccc_tools.ranking.results import PER_FILE, arrange, beyond, restore
 from vera_ccc_tools.refresh.index_runs import Target
 from vera_ccc_tools.system import text as output
 from vera_ccc_tools.system.call import Call
-from vera_ccc_tools.system.tasks import Cancel
-from vera_ccc_tools.tools import fresh
+from vera_ccc_tools.system.tasks import Cancel, running
+from vera_ccc_tools.tools import by_words, fresh
 from vera_ccc_tools.tools.answer import Answer
 from vera_ccc_tools.tools.arguments import SearchArguments
+from vera_ccc_tools.tools.by_words import Words
 from vera_ccc_tools.tools.fresh import Found, Page
 from vera_ccc_tools.tools.session import Session
+from vera_ccc_tools.words import scope as words
+from vera_ccc_tools.words.candidates import is_by_words
 
 if TYPE_CHECKING:
     from vera_ccc_tools.ccc.path_filter import PathFilter
@@ -34,32 +38,23 @@ MOST_LOOKED_AT = 30_000
 _CUT = f"Only the best {MOST_LOOKED_AT:,} chunks were looked through for `path`; name it closer."
 MAX_FILE = 4 * 1024 * 1024
 """Bytes of a file that are read to show its lines whole."""
+MOST_OF_CAUSE = 500
+"""Characters of why ccc does not answer."""
 KNN_LIMIT = 4096
 """Hits that ccc's vector index gives at most (sqlite-vec); a filter of the path makes it scan."""
 
 
 def search(session: Session, call: Call, arguments: SearchArguments) -> Answer:
-    """Search the project around the caller's directory by meaning.
+    """Search the project around the caller's directory, by meaning and by words.
 
     Raises:
-        Failure: When there is no ccc, no project, no index, or ccc fails.
+        Failure: Where nothing can be searched, or ccc fails whose own order is asked for.
     """
     started = time.monotonic()
-    ccc = session.ccc().in_call(started)
-    root = session.indexed_root(call.cwd)
-    if arguments.refresh_index:
-        project.check_root(root, call.cwd)
-    wanted = languages.canonical(arguments.languages)
+    root = by_words.root_of(call.cwd)
     within = _within(arguments.path, call.cwd, root)
-    target = Target(ccc, root, call)
-    wanted_hits = _Hits(ccc, root, _Wanted(arguments, wanted, within))
-    if any(name not in languages.KNOWN for name in wanted):
-        session.sync(root, call, always=False)
-        _check_languages(ccc, root, call, wanted)
-    run = fresh.search if arguments.refresh_index else fresh.search_as_is
-    found = run(session, target, wanted_hits.page)
-    if not found.page.hits and wanted and arguments.offset == 0:
-        _check_languages(ccc, root, call, wanted)
+    wanted = _Wanted(arguments, languages.canonical(arguments.languages), within)
+    found = _find(session, call, root, wanted, started)
     return _answer(found, arguments, _View(root, call.cwd, call.front), started)
 
 
@@ -69,11 +64,50 @@ def find(session: Session, call: Call, query: str) -> Found:
     Raises:
         Failure: As `search` does.
     """
-    ccc = session.ccc().in_call(time.monotonic())
+    wanted = _Wanted(SearchArguments(query), (), None, in_results=False)
+    return _find(session, call, by_words.root_of(call.cwd), wanted, time.monotonic())
+
+
+def _find(session: Session, call: Call, root: Path, wanted: _Wanted, started: float) -> Found:
+    if wanted.arguments.rank == "ccc":
+        return _by_meaning(session, call, wanted, None, started)
+    query, scope = wanted.arguments.query, words.Wanted(wanted.within, wanted.languages)
+    with by_words.looking(session, root, query, scope) as looked:
+        try:
+            with running(
+                lambda own: _by_meaning(session, replace(call, cancel=own), wanted, looked, started)
+            ) as meaning:
+                if not meaning.wait(started + by_words.ANSWERED - time.monotonic(), call.cancel):
+                    raise by_words.late(session, root, call)
+                return meaning.result(call.cancel)
+        except Failure as failure:
+            if failure.code in by_words.ANYWAY or project.holds_home(root):
+                raise
+            with suppress(Failure):  # then the first one counts
+                found = looked.result(call.cancel)
+                ranked = rank.rank(query, found.hits)
+                page = replace(wanted.page(wanted.ordered(ranked), None, 0), by="words")
+                return Found(page, refreshed=False, notes=found.notes, instead=failure)
+            raise
+
+
+def _by_meaning(
+    session: Session, call: Call, wanted: _Wanted, looked: Words | None, started: float
+) -> Found:
+    arguments = wanted.arguments
+    ccc = session.ccc().in_call(started)
     root = session.indexed_root(call.cwd)
-    project.check_root(root, call.cwd)
-    wanted = _Hits(ccc, root, _Wanted(SearchArguments(query), (), None))
-    return fresh.search(session, Target(ccc, root, call), wanted.ranked)
+    if arguments.refresh_index:
+        project.check_root(root, call.cwd)
+    target = Target(ccc, root, call)
+    if any(name not in languages.KNOWN for name in wanted.languages):
+        session.sync(root, call, always=False)
+        _check_languages(ccc, root, call, wanted.languages)
+    run = fresh.search if arguments.refresh_index else fresh.search_as_is
+    found = run(session, target, _Hits(ccc, root, wanted, looked).page)
+    if not found.page.hits and wanted.languages and arguments.offset == 0:
+        _check_languages(ccc, root, call, wanted.languages)
+    return found
 
 
 def _check_languages(ccc: Ccc, root: Path, call: Call, wanted: tuple[str, ...]) -> None:
@@ -94,9 +128,34 @@ def _within(path: str | None, cwd: Path, root: Path) -> PathFilter | None:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
+    """What a call asks for.
+
+    Attributes:
+        in_results: Whether a page of results is made of the chunks; else they are given back.
+    """
+
     arguments: SearchArguments
     languages: tuple[str, ...]
     within: PathFilter | None
+    in_results: bool = True
+
+    def ordered(self, ranked: tuple[Hit, ...]) -> tuple[Hit, ...]:
+        """The results out of *ranked* chunks, or these."""
+        if not self.in_results:
+            return ranked
+        per_file = None if self.within is not None and self.within.one_file else PER_FILE
+        return arrange(ranked, per_file=per_file).hits
+
+    def page(self, results: tuple[Hit, ...], source: _Source | None, candidates: int) -> Page:
+        """The wanted ones of *results*, and then of what *source* has behind its *candidates*."""
+        if not self.in_results:
+            return Page(results)
+        offset, limit = self.arguments.offset, self.arguments.limit
+        shown = results[offset : offset + limit + 1]
+        further = beyond(offset, limit + 1, results=len(results), candidates=candidates)
+        if source is not None and further is not None:
+            shown += source.take(*further)
+        return Page(shown[:limit], len(shown) > limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,39 +163,20 @@ class _Hits:
     ccc: Ccc
     root: Path
     wanted: _Wanted
+    looked: Words | None
 
     def page(self, cancel: Cancel, *, refresh: bool) -> Page:
-        """The wanted page: of our order as far as ccc's best hits go, then of ccc's own."""
-        arguments = self.wanted.arguments
-        source = _Source(self, cancel, refresh=refresh)
-        if arguments.rank == "ccc":
-            shown = source.take(arguments.offset, arguments.limit + 1)
-            return source.page(shown, arguments.limit)
-        results = self._results(source.take(0, rank.CANDIDATES))
-        end = arguments.offset + arguments.limit
-        shown = results[arguments.offset : end + 1]
-        further = beyond(
-            arguments.offset,
-            arguments.limit + 1,
-            results=len(results),
-            candidates=rank.CANDIDATES,
-        )
-        if further is not None:
-            shown += source.take(*further)
-        return source.page(shown, arguments.limit)
-
-    def ranked(self, cancel: Cancel, *, refresh: bool) -> Page:
-        """ccc's best chunks in our order."""
-        source = _Source(self, cancel, refresh=refresh)
-        candidates = source.take(0, rank.CANDIDATES)
-        ranked = rank.rank(self.wanted.arguments.query, candidates)
-        return source.page(ranked, len(ranked))
-
-    def _results(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
-        within = self.wanted.within
-        per_file = None if within is not None and within.one_file else PER_FILE
-        ranked = rank.rank(self.wanted.arguments.query, hits)
-        return arrange(ranked, per_file=per_file).hits
+        """The wanted page: of our order as far as the candidates go, then of ccc's own."""
+        wanted, source = self.wanted, _Source(self, cancel, refresh=refresh)
+        if self.looked is None:
+            page = wanted.page((), source, 0)
+        else:
+            hits = source.take(0, rank.CANDIDATES)
+            joined, by = by_words.join(hits, self.looked, cancel)
+            ranked = rank.rank(wanted.arguments.query, joined)
+            further = source if len(hits) == rank.CANDIDATES else None
+            page = replace(wanted.page(wanted.ordered(ranked), further, len(hits)), by=by)
+        return replace(page, cut=source.cut, run=source.run)
 
     def ask(self, offset: int, limit: int, cancel: Cancel, *, refresh: bool) -> SearchReply:
         """ccc's own page, of what the covering pattern lets through."""
@@ -149,19 +189,24 @@ class _Hits:
 
 
 class _Source:
-    """The hits of the wanted path in ccc's order, asked of ccc as far as they are needed."""
+    """The hits of the wanted path in ccc's order, asked of ccc as far as they are needed.
+
+    Attributes:
+        run: How the index run ended that ccc was asked for first.
+        cut: Whether ccc had further hits that were not looked at.
+    """
 
     def __init__(self, wanted: _Hits, cancel: Cancel, *, refresh: bool) -> None:
         self._wanted = wanted
         self._cancel = cancel
         self._refresh = refresh
-        self._run: Progress | None = None
+        self.run: Progress | None = None
         within = wanted.wanted.within
         self._matches = None if within is None else within.matches
         self._taken: list[Hit] = []
         self._asked = 0
         self._ended = False
-        self._cut = False
+        self.cut = False
 
     def take(self, offset: int, limit: int) -> tuple[Hit, ...]:
         """At most *limit* hits from *offset* on; fewer where there are no more."""
@@ -173,18 +218,14 @@ class _Source:
             found = self._ask(self._asked, window)
             self._taken += [hit for hit in found if matches(hit.file_path)]
             self._asked += window
-            self._cut = len(found) == window and self._asked >= MOST_LOOKED_AT
-            self._ended = self._cut or len(found) < window
+            self.cut = len(found) == window and self._asked >= MOST_LOOKED_AT
+            self._ended = self.cut or len(found) < window
         return tuple(self._taken[offset : offset + limit])
 
     def _ask(self, offset: int, limit: int) -> tuple[Hit, ...]:
         reply = self._wanted.ask(offset, limit, self._cancel, refresh=self._refresh)
-        self._run, self._refresh = self._run or reply.run, False
+        self.run, self._refresh = self.run or reply.run, False
         return reply.hits
-
-    def page(self, hits: tuple[Hit, ...], limit: int) -> Page:
-        """The first *limit* of *hits*."""
-        return Page(hits[:limit], len(hits) > limit, self._cut, self._run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,13 +257,17 @@ def _answer(found: Found, arguments: SearchArguments, view: _View, started: floa
     shown = page.hits[: fitted.shown]
     # A single block may have been cut.
     blocks = [fitted.text] if fitted.shown == 1 else blocks[: fitted.shown]
-    lines = [fitted.text] if shown else []
+    lead = [] if found.instead is None else [_lead(found.instead, view.front)]
+    lines = [*lead, fitted.text] if shown else lead
     more = page.more or len(shown) < len(page.hits)
     following = arguments.offset + len(shown) if more and shown else None
     lines.append(_trailer(len(shown), len(page.hits), following, arguments, view.front))
     notes = [output.clean_line(note) for note in (*found.notes, *([_CUT] if page.cut else []))]
     lines.extend(f"Note: {note}" for note in notes)
     details = {
+        "by": page.by,
+        "instead": None if found.instead is None else found.instead.code,
+        "lead": 2 * len(lead),
         "results": [_row(hit, block, view) for hit, block in zip(shown, blocks, strict=True)],
         "next_offset": following,
         "notes": notes,
@@ -234,20 +279,31 @@ def _answer(found: Found, arguments: SearchArguments, view: _View, started: floa
     return Answer("\n\n".join(lines), details)
 
 
+def _lead(failure: Failure, front: Front) -> str:
+    """The first line of an answer by words: why ccc does not answer, and what helps."""
+    cause = output.clean_line(failure.message.split("\n")[0])
+    return f"By words, not by meaning: {cause[:MOST_OF_CAUSE]} {say(failure.step, front)}".rstrip()
+
+
 def _block(hit: Hit, view: _View) -> str:
     where = f"{view.path(hit)}:{hit.start_line}-{hit.end_line}"
-    return f"{where} [{hit.language}] {hit.score:.3f}\n{output.clean(hit.content).rstrip()}"
+    score = "by words" if is_by_words(hit) else f"{hit.score:.3f}"
+    return f"{where} [{hit.language}] {score}\n{output.clean(hit.content).rstrip()}"
 
 
 def _row(hit: Hit, block: str, view: _View) -> dict[str, Any]:
-    """A result for programs: ``path`` as shown, ``lines`` of the text that its *block* takes."""
+    """A result for programs.
+
+    ``path`` is as shown, ``lines`` of the text are those that its *block* takes; ``score`` is
+    ccc's, and not there where only the words led to it.
+    """
     return {
         "file_path": hit.file_path,
         "path": view.path(hit),
         "language": hit.language,
         "start_line": hit.start_line,
         "end_line": hit.end_line,
-        "score": hit.score,
+        **({} if is_by_words(hit) else {"score": hit.score}),
         "lines": block.count("\n") + 1,
         "preview": preview.preview(block.partition("\n")[2], hit.language),
     }

@@ -76,6 +76,9 @@ test("a text that is not what the details say is not taken apart", () => {
 test("a search that finds nothing says what to try, and a result by words has no score", () => {
   const none = { content: text("No results. Describe what the code does."), details: { results: [], notes: [] } };
   assert.equal(shown("ccc_search", none, { expanded: true }), "No results. Describe what the code does.\n0 results");
+  const lead = text(`By words, not by meaning: no ccc.\n\n${found.content[0].text}`);
+  const instead = { content: lead, details: { ...found.details, by: "words", lead: 2 } };
+  assert.match(shown("ccc_search", instead, { expanded: true }), /^By words, not by meaning: no ccc\.\nsrc\/a.py:1-3 .* · by words, not by meaning$/s);
   const { score: _score, ...byWords } = { ...match, path: "../src/a.py" };
   assert.equal(shown("ccc_search", { details: { results: [byWords] } }), "../src/a.py:1-3  python by words  <python>def a():\n1 result");
 });

@@ -152,7 +152,7 @@ def test_the_words_of_a_query_may_stand_among_the_options() -> None:
 
 
 def test_a_failure_is_an_object_on_standard_output_where_json_is_wanted(tmp_path: Path) -> None:
-    for verb in (("search", "x"), ("index",), ("sync",)):
+    for verb in (("search", "x", "--rank", "ccc"), ("index",), ("sync",)):
         done = vera(*verb, "--json", "--cwd", str(tmp_path), environ={"VERA_CCC_EXECUTABLE": "/x"})
         assert (done.returncode, done.stderr) == (1, b"")
         error = json.loads(done.stdout)["error"]

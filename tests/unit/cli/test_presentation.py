@@ -23,7 +23,7 @@ COLOURED = Terminal(io.TextIOWrapper(io.BytesIO()), {"FORCE_COLOR": "1"})
 
 
 def details(*rows: dict[str, Any]) -> dict[str, Any]:
-    return {"results": list(rows), "elapsed_ms": {"total": 210.4}}
+    return {"lead": 0, "results": list(rows), "elapsed_ms": {"total": 210.4}}
 
 
 def placed(path: str, first: int, last: int, score: float = 0.5) -> dict[str, Any]:
@@ -56,7 +56,7 @@ ROWS = (placed("src/a.py", 9, 10, 0.8121), placed("../b b.py", 1, 3))
 
 
 def test_a_search_is_taken_apart_into_what_was_found() -> None:
-    found, tail = presentation.results(TEXT, ROWS)
+    found, tail = presentation.results(TEXT, details(*ROWS))
     assert [(one.row["path"], one.content) for one in found] == [
         ("src/a.py", "def a():\n\treturn 1"),
         ("../b b.py", "x = 1\n\n[Result 1; no more.]"),
@@ -97,6 +97,15 @@ def test_a_search_that_found_nothing_says_so() -> None:
     )
 
 
+def test_an_answer_by_words_says_so_first() -> None:
+    row = {key: value for key, value in ROWS[0].items() if key != "score"}
+    text = f"By words, not by meaning: no ccc.\n\n{TEXT}"
+    shown = presentation.search(text, {**details(row, ROWS[1]), "lead": 2}, PLAIN)
+    assert shown.startswith(
+        "By words, not by meaning: no ccc.\n\nsrc/a.py:9-10  python  by words\n 9  def a():\n"
+    )
+
+
 def test_every_result_of_a_real_search_text_is_found_again(
     fake_executable: MakeExecutable, tmp_path: Path
 ) -> None:
@@ -110,9 +119,8 @@ def test_every_result_of_a_real_search_text_is_found_again(
     session = Session(environment(VERA_CCC_EXECUTABLE=str(fake.path), VERA_CCC_GITIGNORE_SYNC="0"))
     given = {"query": "x", "refresh_index": False, "rank": "ccc"}
     result = table.call_tool(session, "ccc_search", given, Call(root))
-    text, rows = result["content"][0]["text"], result["details"]["results"]
-    found, tail = presentation.results(text, rows)
-    assert [one.row["path"] for one in found] == [each["file_path"] for each in rows]
+    found, tail = presentation.results(result["content"][0]["text"], result["details"])
+    assert [one.row["path"] for one in found] == [str(each["file_path"]) for each in rows]
     assert all(one.content == f"first = '{one.row['path']}'\n\n    deeper = [1]" for one in found)
     assert tail == "[Results 1 to 4; no more.]"
 

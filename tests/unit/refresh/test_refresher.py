@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from core_helpers import MakeExecutable, answer, environment, fake_ccc, make_project, row
 from vera_ccc_tools.ccc import project
-from vera_ccc_tools.ccc.replies import Progress
-from vera_ccc_tools.refresh import index_runs
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.tools import table
 from vera_ccc_tools.tools.session import Session
@@ -36,18 +32,3 @@ def test_files_that_could_not_be_indexed_are_told_with_the_results(
     given = {"query": "x", "refresh_index": False}
     text = str(table.call_tool(session, "ccc_search", given, Call(root))["content"][0]["text"])
     assert "Note:" not in text
-
-
-@pytest.mark.parametrize(
-    ("listed", "added", "unchanged", "unknown"),
-    [
-        (900, 800, 0, True),
-        (900, 0, 800, False),
-        (500, 400, 0, False),
-    ],
-)
-def test_the_end_of_a_run_that_still_finds_new_files_is_not_guessed(
-    listed: int, added: int, unchanged: int, *, unknown: bool
-) -> None:
-    progress = Progress(listed, added, deleted=0, reprocessed=0, unchanged=unchanged, errors=0)
-    assert index_runs.finds_more(progress, listed_before=500) is unknown

@@ -113,7 +113,9 @@ def test_what_can_be_missing_is_told_apart_each_with_its_next_step(
     def ask(directory: Path, **given: Any) -> tuple[str, str]:
         directory.mkdir(exist_ok=True)
         environ = session.environ if given.pop("without_ccc", False) else with_ccc
-        call = table.call_tool(Session(environ), "ccc_search", given, Call(directory))
+        call = table.call_tool(
+            Session(environ), "ccc_search", {**given, "rank": "ccc"}, Call(directory)
+        )
         assert call["isError"] is True
         return call["details"]["code"], text_of(call)
 

@@ -1,0 +1,68 @@
+"""The part that words have in a search: they look beside ccc, and answer where it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+
+from vera_ccc_tools.ccc import daemon, project
+from vera_ccc_tools.ccc.client import Hit
+from vera_ccc_tools.errors import Do, Failure, Step
+from vera_ccc_tools.refresh.index_runs import still_indexing
+from vera_ccc_tools.system.call import Call
+from vera_ccc_tools.system.tasks import Cancel, Task, running
+from vera_ccc_tools.tools.session import Session
+from vera_ccc_tools.words import candidates
+from vera_ccc_tools.words.candidates import Found
+from vera_ccc_tools.words.scope import Wanted
+
+ANSWERED = 4.0
+"""Seconds after which a search no longer waits for ccc."""
+STATUS = 0.7
+"""Seconds for asking how far an index run is."""
+ANYWAY = frozenset(("home_project", "invalid_argument"))
+"""Failures of the call itself: no other search is a way out of them."""
+
+Words = Task[Found]
+
+
+def root_of(cwd: Path) -> Path:
+    """What is searched from *cwd*: its project, or its git repository, or the directory itself."""
+    return project.find_root(cwd) or project.find_repository(cwd) or cwd
+
+
+def looking(
+    session: Session, root: Path, query: str, wanted: Wanted
+) -> AbstractContextManager[Words]:
+    """Look for the words of *query* beside the block."""
+    return running(
+        lambda own: candidates.candidates(
+            root, query, environ=session.environ, cancel=own, wanted=wanted
+        )
+    )
+
+
+def join(hits: Sequence[Hit], words: Words, cancel: Cancel) -> tuple[tuple[Hit, ...], str]:
+    """ccc's *hits* with what the words found, and by what they were found.
+
+    Raises:
+        Cancelled: While it waits.
+    """
+    try:
+        return candidates.join(hits, words.result(cancel)), "both"
+    except Failure:  # ccc has answered all the same
+        return tuple(hits), "meaning"
+
+
+def late(session: Session, root: Path, call: Call) -> Failure:
+    """Why ccc is not waited for any longer."""
+    if not daemon.is_up(session.environ):
+        return Failure("daemon_starting", "ccc's daemon is starting.", Step(Do.SOON))
+    with running(lambda own: session.ccc().status(root, cancel=own)) as asked, suppress(Failure):
+        if asked.wait(STATUS, call.cancel):
+            status = asked.result(call.cancel)
+            if status.progress is not None:
+                return still_indexing(root, status)
+    message = f"ccc has not answered within {ANSWERED:g} s."
+    return Failure("late", message, Step(Do.LATER_OR_RESTART))
