@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -31,7 +32,7 @@ class Entry:
     Attributes:
         path: Of its file, from the served directory.
         body: Its content at some detail.
-        score: ccc's, where it was searched for.
+        score: ccc's, where it was searched for; not finite where only its words led to it.
         heading: What is said before it, where a part of an answer begins.
     """
 
@@ -104,7 +105,7 @@ def _size(text: str) -> int:
 def found(shown: Shown, query_id: str, level: detail.Level, notes: Sequence[str] = ()) -> str:
     """The answer of a search that found something, its bodies shown at *level*."""
     blocks = [
-        f"{rank:>2}. [{each.score:.6f}] {each.place}\n{each.body}"
+        f"{rank:>2}. [{_score(each)}] {each.place}\n{each.body}"
         for rank, each in enumerate(shown.entries, 1)
     ]
     trailer = [
@@ -116,11 +117,14 @@ def found(shown: Shown, query_id: str, level: detail.Level, notes: Sequence[str]
     return "\n\n".join([*blocks, *([shown.note] if shown.note else []), "\n".join(trailer)])
 
 
-def nothing(chunks: int, query_id: str, notes: Sequence[str] = ()) -> str:
-    """The answer of a search that found nothing in an index of so many *chunks*."""
-    said = (
-        f"No matching code found. The index has {chunks} chunk(s) — try broader or different terms."
-    )
+def _score(entry: Entry) -> str:
+    return f"{entry.score:.6f}" if math.isfinite(entry.score) else "by words"
+
+
+def nothing(chunks: int | None, query_id: str, notes: Sequence[str] = ()) -> str:
+    """The answer of a search that found nothing in an index of so many *chunks*, None for none."""
+    index = "" if chunks is None else f" The index has {chunks} chunk(s)"
+    said = f"No matching code found.{index} — try broader or different terms."
     return "\n".join([said, "", *_remarks(notes), f"query_id: {query_id}"])
 
 

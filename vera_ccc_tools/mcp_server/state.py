@@ -17,6 +17,7 @@ from vera_ccc_tools.memory.decisions import Memory
 from vera_ccc_tools.phrases import say, tell
 from vera_ccc_tools.setup import terseness
 from vera_ccc_tools.system.tasks import Cancel
+from vera_ccc_tools.tools import by_words, search
 from vera_ccc_tools.tools.answer import Answer
 from vera_ccc_tools.tools.session import Session
 from vera_ccc_tools.usage.events import Metrics
@@ -100,13 +101,20 @@ class ServerState:
     def told(self, failure: Failure) -> Answer:
         """A failure as an answer. A project without an index is none: there is nothing to mend."""
         if failure.code in UNINDEXED:
-            root = project.find_root(self.directory) or project.find_repository(self.directory)
-            where = root or self.directory
-            return Answer(
-                f"This project is not indexed yet: {where}. {say(failure.step, Front.MCP)} "
-                "No results are available until then."
-            )
+            return Answer(f"{self._unindexed(failure)} No results are available until then.")
         return Answer(tell(failure, Front.MCP), failed=True)
+
+    def lead(self, failure: Failure) -> str:
+        """The first line of an answer by words: why ccc does not answer, and what helps."""
+        root = by_words.root_of(self.directory)
+        if project.is_indexed(root, self.session.environ):
+            return search.lead(failure, Front.MCP)
+        return f"{self._unindexed(failure)} These results are by words, not by meaning."
+
+    def _unindexed(self, failure: Failure) -> str:
+        where = f"This project is not indexed yet: {by_words.root_of(self.directory)}."
+        cause = "" if failure.code in UNINDEXED else f" {search.cause(failure)}"
+        return f"{where}{cause} {say(failure.step, Front.MCP)}"
 
 
 def homes(directory: Path) -> tuple[Path, ...]:

@@ -257,8 +257,8 @@ def _answer(found: Found, arguments: SearchArguments, view: _View, started: floa
     shown = page.hits[: fitted.shown]
     # A single block may have been cut.
     blocks = [fitted.text] if fitted.shown == 1 else blocks[: fitted.shown]
-    lead = [] if found.instead is None else [_lead(found.instead, view.front)]
-    lines = [*lead, fitted.text] if shown else lead
+    head = [] if found.instead is None else [lead(found.instead, view.front)]
+    lines = [*head, fitted.text] if shown else head
     more = page.more or len(shown) < len(page.hits)
     following = arguments.offset + len(shown) if more and shown else None
     lines.append(_trailer(len(shown), len(page.hits), following, arguments, view.front))
@@ -267,7 +267,7 @@ def _answer(found: Found, arguments: SearchArguments, view: _View, started: floa
     details = {
         "by": page.by,
         "instead": None if found.instead is None else found.instead.code,
-        "lead": 2 * len(lead),
+        "lead": 2 * len(head),
         "results": [_row(hit, block, view) for hit, block in zip(shown, blocks, strict=True)],
         "next_offset": following,
         "notes": notes,
@@ -279,10 +279,14 @@ def _answer(found: Found, arguments: SearchArguments, view: _View, started: floa
     return Answer("\n\n".join(lines), details)
 
 
-def _lead(failure: Failure, front: Front) -> str:
+def lead(failure: Failure, front: Front) -> str:
     """The first line of an answer by words: why ccc does not answer, and what helps."""
-    cause = output.clean_line(failure.message.split("\n")[0])
-    return f"By words, not by meaning: {cause[:MOST_OF_CAUSE]} {say(failure.step, front)}".rstrip()
+    return f"By words, not by meaning: {cause(failure)} {say(failure.step, front)}".rstrip()
+
+
+def cause(failure: Failure) -> str:
+    """What failed, in a line."""
+    return output.clean_line(failure.message.split("\n")[0])[:MOST_OF_CAUSE]
 
 
 def _block(hit: Hit, view: _View) -> str:

@@ -30,7 +30,7 @@ class SearchEvent:
     Attributes:
         id: The ``query_id`` that the caller was told, from `new_id`.
         query, top_k, graph_enabled, embedder: What was asked, and who compared.
-        scores: Those of the results, as printed; one each.
+        scores: ccc's, one for each result; not finite where only words led to it.
         baseline_tokens: Of the distinct files of the results, whole.
         full_tokens: Of the results' bodies, whole.
         served_tokens: Of the bodies as they were served.
@@ -99,14 +99,14 @@ def _common(event: str, found: str) -> dict[str, Any]:
 
 def _search(event: SearchEvent) -> dict[str, Any]:
     saved = max(0, event.baseline_tokens - event.served_tokens)
-    scores = [score if math.isfinite(score) else 0.0 for score in event.scores]
+    scores = [score for score in event.scores if math.isfinite(score)]
     top = round(max(scores, default=0.0), 6)
     return {
         "query": redact(event.query),
         "top_k": event.top_k,
         "graph_enabled": event.graph_enabled,
         "embedder": event.embedder,
-        "result_count": len(scores),
+        "result_count": len(event.scores),
         "baseline_tokens": event.baseline_tokens,
         "served_tokens": event.served_tokens,
         "tokens_saved": saved,
@@ -114,7 +114,7 @@ def _search(event: SearchEvent) -> dict[str, Any]:
         "savings": _savings(event),
         "top_score": top,
         "mean_score": round(sum(scores) / len(scores), 6) if scores else 0.0,
-        "empty": not scores,
+        "empty": not event.scores,
         "low_confidence": bool(scores) and top < LOW_CONFIDENCE,
         "latency_ms": round(event.latency_ms, 3),
         "source": event.source,

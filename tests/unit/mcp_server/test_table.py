@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from helpers import ROOT
+from helpers import ROOT, write_file
 from vera_ccc_tools.errors import Do, Failure, Front, InvalidArgument, Step
 from vera_ccc_tools.mcp_server import table
 from vera_ccc_tools.mcp_server.state import ServerState
@@ -197,7 +197,6 @@ def test_a_wrong_argument_is_an_error_that_names_it(
 @pytest.mark.parametrize(
     ("name", "given"),
     [
-        ("context_search", {"query": "x"}),
         ("index_status", {}),
         ("expand_chunk", {"chunk_id": "0123456789abcdef"}),
         ("related_context", {"chunk_id": "0123456789abcdef", "unknown": 1}),
@@ -212,6 +211,28 @@ def test_a_project_without_an_index_is_told_how_to_get_one(
     assert str(state.directory) in text
     assert "Run `vera-ccc call ccc_init`, then `vera-ccc index`" in text
     assert not (state.directory / ".cce").exists()
+
+
+def test_a_search_without_an_index_is_by_words_and_its_chunks_can_be_expanded(
+    state: ServerState,
+) -> None:
+    source = "def throttle(request):\n    return limit(request)\n"
+    write_file(state.directory / "limits.py", source)
+    before = sorted(state.directory.rglob("*"))
+    text, failed = call(state, "context_search", {"query": "where are requests throttled"})
+    lead, empty, head = text.split("\n")[:3]
+    assert not failed
+    assert lead.startswith(f"This project is not indexed yet: {state.directory}. CocoIndex Code")
+    assert lead.endswith("These results are by words, not by meaning.")
+    assert (empty, head.split(" #")[0]) == (
+        "",
+        " 1. [by words] limits.py:1-2 (function/function_definition)",
+    )
+    chunk_id = head.split("#")[1]
+    assert call(state, "expand_chunk", {"chunk_id": chunk_id}) == (source.rstrip("\n"), False)
+    nothing, _ = call(state, "context_search", {"query": "zebra"})
+    assert "\n\nNo matching code found. — try broader or different terms.\n" in nothing
+    assert sorted(state.directory.rglob("*")) == before
 
 
 def test_memory_and_the_digest_need_no_index(state: ServerState) -> None:

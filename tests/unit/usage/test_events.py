@@ -84,7 +84,7 @@ def test_a_search_is_one_line_with_the_contracts_keys_in_order(tmp_path: Path) -
         ((), (True, False, 0.0)),
         ((0.299999,), (False, True, 0.299999)),
         ((0.1, 0.30), (False, False, 0.3)),
-        ((math.nan,), (False, True, 0.0)),
+        ((-math.inf,), (False, False, 0.0)),
     ],
 )
 def test_confidence_is_low_where_the_best_of_some_is_below_0_30(

@@ -16,6 +16,7 @@ from vera_ccc_tools.mcp_server.answers import Entry, Shown
 from vera_ccc_tools.mcp_server.state import ServerState
 from vera_ccc_tools.mcp_server.tools.related import choose, either, share, used_by, users_of
 from vera_ccc_tools.system.call import Call
+from vera_ccc_tools.tools import by_words
 from vera_ccc_tools.tools.answer import Answer
 from vera_ccc_tools.tools.arguments import Reader, count, required
 
@@ -84,9 +85,11 @@ def _id(arguments: Reader) -> str:
 
 
 def _asked(state: ServerState, call: Call, chunk_id: str) -> _Asked | None:
-    root = state.session.indexed_root(call.cwd)
+    root = by_words.root_of(call.cwd)
     reading = Reading(root, state.directory)
     place = state.served(root).find(chunk_id)
+    if place is None:
+        state.session.indexed_root(call.cwd)  # without an index, that is what to say
     chunk = None if place is None else current(place, reading)
     return None if chunk is None else _Asked(chunk, reading, state, call)
 

@@ -7,6 +7,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import cast
 
+from vera_ccc_tools.ccc import project
 from vera_ccc_tools.chunks import detail
 from vera_ccc_tools.chunks.chunk import tokens
 from vera_ccc_tools.chunks.reading import Reading
@@ -17,7 +18,7 @@ from vera_ccc_tools.mcp_server.answers import Entry, Shown
 from vera_ccc_tools.mcp_server.state import ServerState
 from vera_ccc_tools.mcp_server.tools import select
 from vera_ccc_tools.system.call import Call
-from vera_ccc_tools.tools import search
+from vera_ccc_tools.tools import by_words, search
 from vera_ccc_tools.tools.answer import Answer
 from vera_ccc_tools.tools.arguments import Reader, count, optional, required
 from vera_ccc_tools.usage import events
@@ -56,36 +57,42 @@ class Wanted:
 
 
 def context_search(state: ServerState, call: Call, arguments: Reader) -> Answer:
-    """Find units by meaning, and log the search."""
+    """Find units by meaning and by words, and log the search."""
     started = time.monotonic()
     wanted = _wanted(state, arguments)
-    root = state.session.indexed_root(call.cwd)
-    reading = Reading(root, state.directory)
-    served, notes = _search(state, call, wanted, reading)
+    reading = Reading(by_words.root_of(call.cwd), state.directory)
+    is_indexed = project.is_indexed(reading.root, state.session.environ)
+    served, notes, lead = _search(
+        state, call, wanted, reading, widened=wanted.widened and is_indexed
+    )
     shown = answers.fitting([_entry(each, wanted, reading) for each in served], wanted.max_tokens)
     query_id = events.new_id()
     if served:
         text = answers.found(shown, query_id, wanted.detail, notes)
     else:
-        text = answers.nothing(_chunks(state, reading, call), query_id, notes)
+        chunks = None if lead else _chunks(state, reading, call)
+        text = answers.nothing(chunks, query_id, notes)
     state.ledger.query(wanted.query)
     state.saw(shown.entries, reading)
-    state.metrics.search(_event(query_id, wanted, shown, reading, started))
-    return Answer(text)
+    if is_indexed:  # nothing is written into a project that nobody has set up
+        state.metrics.search(_event(query_id, wanted, shown, reading, started))
+    return Answer(f"{lead}\n\n{text}" if lead else text)
 
 
 def _search(
-    state: ServerState, call: Call, wanted: Wanted, reading: Reading
-) -> tuple[tuple[Served, ...], list[str]]:
+    state: ServerState, call: Call, wanted: Wanted, reading: Reading, *, widened: bool
+) -> tuple[tuple[Served, ...], list[str], str]:
+    """The units, what the caller should know, and the first line of an answer by words."""
     graph = state.graph(reading.root)
-    with graph.beside() if wanted.widened else nullcontext() as missing:
+    with graph.beside() if widened else nullcontext() as missing:
         found = search.find(state.session, call, wanted.query)
         notes = [*found.notes, *wanted.notes]
         problem = missing(call.cancel) if missing else ""
     if problem:
         notes.append(f"{problem} {_NOT_WIDENED}")
     neighbours = graph.neighbours if missing and not problem else None
-    return select.select(found.page.hits, wanted.top_k, reading, neighbours), notes
+    served = select.select(found.page.hits, wanted.top_k, reading, neighbours)
+    return served, notes, state.lead(found.instead) if found.instead else ""
 
 
 def _wanted(state: ServerState, arguments: Reader) -> Wanted:

@@ -10,6 +10,7 @@ pushed out.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 
@@ -92,7 +93,8 @@ def widen(direct: Sequence[Served], further: Sequence[Served], top_k: int) -> tu
     kept, taken = list(direct[:top_k]), list[Served]()
     for each in further[: places(top_k)]:
         if len(kept) + len(taken) == top_k:
-            if kept[-1].score > each.score:
+            # Of one that only its words led to nobody knows that it is worse.
+            if not math.isfinite(kept[-1].score) or kept[-1].score > each.score:
                 break
             kept.pop()
         taken.append(each)
