@@ -103,13 +103,13 @@ def see_expanded(terminal: Terminal, width: int) -> None:
 def test_a_failure_shows_its_cause_and_the_remedy_first(
     pi: Pi, model: ModelStub, project: Path
 ) -> None:
-    model.say([use("ccc_search", query="upload"), "That is all."])
+    model.say([use("ccc_search", query="upload", rank="ccc"), "That is all."])
     with opened(pi, project, "find it", size=(60, 50)) as terminal:
         terminal.wait("ccc ✗ not indexed")
         terminal.wait("That is all.")
         lines = [line.strip() for line in terminal.lines]
     cause = next(at for at, line in enumerate(lines) if line.startswith("✗ "))
-    assert lines[cause - 1] == 'ccc_search "upload"'
+    assert lines[cause - 1] == 'ccc_search "upload" ranked by ccc'
     said = " ".join(lines[cause : lines.index("That is all.")])
     assert "belongs to no ccc project. Call ccc_index" in said
 

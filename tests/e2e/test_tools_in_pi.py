@@ -83,8 +83,22 @@ def test_the_turns_after_an_index_run_show_that_it_is_ready(
     assert model.requests[-2].status == model.requests[-1].status
 
 
-def test_a_failure_reaches_the_model_as_a_failure(pi: Pi, model: ModelStub, project: Path) -> None:
+def test_without_an_index_a_search_is_by_words_and_says_so(
+    pi: Pi, model: ModelStub, project: Path
+) -> None:
     model.say([use("ccc_search", query="upload")])
+    with pi.rpc(project) as session:
+        session.request("prompt", message="find it")
+        assert session.event("tool_execution_end")["isError"] is False
+        session.event("agent_end")
+    lead, _, head = model.requests[1].tool_result.split("\n")[:3]
+    assert lead.startswith("By words, not by meaning: ")
+    assert "Call ccc_index" in lead
+    assert head.startswith("src/upload.py:")
+
+
+def test_a_failure_reaches_the_model_as_a_failure(pi: Pi, model: ModelStub, project: Path) -> None:
+    model.say([use("ccc_search", query="upload", rank="ccc")])
     with pi.rpc(project) as session:
         session.request("prompt", message="find it")
         assert session.event("tool_execution_end")["isError"] is True

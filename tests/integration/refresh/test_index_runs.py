@@ -129,7 +129,7 @@ def until(true: Callable[[], bool]) -> None:
         tick.wait(0.05)
 
 
-def test_a_search_during_the_first_index_answers_soon_and_names_rg(
+def test_a_search_during_the_first_index_is_answered_soon_by_words(
     session: Session, gate: Gate, tmp_path: Path
 ) -> None:
     root = tmp_path / "first"
@@ -143,10 +143,9 @@ def test_a_search_during_the_first_index_answers_soon_and_names_rg(
     assert gate.reached.wait(60)
     for refresh in (True, False):
         result, seconds = call(session, root, "ccc_search", query="quick", refresh_index=refresh)
-        assert result["isError"]
-        assert result["details"]["code"] == "indexing"
-        assert "being built" in text(result)
-        assert "rg" in text(result)
+        assert result["details"]["instead"] == "indexing"
+        assert "being built" in text(result).split("\n")[0]
+        assert "quick0.py" in text(result)
         assert seconds < SOON
     gate.open.set()
     assert session.finish(Front.MODEL) == ["ccc_index in the background is done."]
@@ -247,7 +246,7 @@ def test_a_model_that_fails_at_the_first_files_is_told_once_a_run_has_ended(
     write_files(root, 5, "quick")
 
     def search() -> dict[str, Any]:
-        return call(session, root, "ccc_search", query="quick")[0]
+        return call(session, root, "ccc_search", query="quick", rank="ccc")[0]
 
     try:
         assert search()["isError"]

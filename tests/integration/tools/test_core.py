@@ -237,16 +237,17 @@ def test_a_project_outside_of_git_is_initialized_indexed_and_searched(
 ) -> None:
     root = tmp_path.resolve()
     write_file(root / "plain.py", "def outside_pecan(): pass\n")
-    text, _, result = call(ccc_home, "ccc_search", root, query="pecan")
-    assert result["isError"]
-    assert "ccc_index" in text
+    text, details, _ = call(ccc_home, "ccc_search", root, query="pecan")
+    assert details["instead"] == "not_initialized"
+    assert "ccc_index" in text.split("\n")[0]
+    assert files_of(details) == ["plain.py"]
     text, _, result = call(ccc_home, "ccc_init", root)
     assert not result["isError"]
     assert text.split("\n")[0] == (
         f"Initialized {root}. Call ccc_index, which builds the index; use rg meanwhile."
     )
-    text, _, result = call(ccc_home, "ccc_search", root, query="pecan")
-    assert result["details"] == {"code": "not_indexed"}
+    _, details, _ = call(ccc_home, "ccc_search", root, query="pecan")
+    assert details["instead"] == "not_indexed"
     _, details, result = call(ccc_home, "ccc_index", root)
     assert (result["isError"], details["files"]) == (False, 1)
     _, details, _ = call(ccc_home, "ccc_search", root, query="pecan")
@@ -323,7 +324,7 @@ def test_settings_that_cannot_be_read_do_not_tell_the_key_beside_them(
     write_file(project.settings_path(tmp_path), "{}\n")
     write_file(project.index_path(tmp_path), "x")
     told = [call(user, "ccc_doctor", tmp_path)[2]]
-    told.append(call(user, "ccc_search", tmp_path, query="x")[2])
+    told.append(call(user, "ccc_search", tmp_path, query="x", rank="ccc")[2])
     session = Session({**user, "VERA_CCC_TIMEOUT_STATUS": "20"})
     text = json.dumps([told, status.text(session, Call(tmp_path))])
     assert all(each["isError"] for each in told)
