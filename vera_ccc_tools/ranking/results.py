@@ -6,7 +6,7 @@ are often neighbours. Everything here is pure.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -39,27 +39,30 @@ class Results:
     first: int
 
 
-def merge(hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """Join all chunks of a file that overlap or touch; the best score and the best place stay."""
-    layer = _Layer(hits, _Limits())
-    return (*layer.hits, *layer.left)
-
-
 def arrange(ranked: Sequence[Hit], *, per_file: int | None = PER_FILE) -> Results:
     """Results out of chunks, best first; at most *per_file* of a file come before the rest.
 
-    Of two neighbours that are both good one result is made. What would crowd, or touch an earlier
-    result without being good enough to join it, follows behind the rest with the lines that were
-    not yet shown.
+    Of two neighbours that are both good one result is made, at the place of the better. What would
+    crowd, or touch an earlier result without being good enough to join it, follows behind the rest
+    with the lines that were not yet shown.
     """
-    layer = _Layer(ranked, _Limits(per_file, JOINED_RANKS, JOINED_LINES))
-    first, hits = len(layer.hits), list(layer.hits)
-    while layer.left:
-        shown = _numbers(hits)
-        pieces = [piece for hit in layer.left for piece in _unshown(hit, shown)]
-        layer = _Layer(pieces, _Limits(None, JOINED_RANKS, JOINED_LINES))
-        hits += layer.hits
-    return Results(tuple(hits), first)
+    first: list[Hit] = []
+    left: list[Hit] = []
+    for rank, hit in enumerate(ranked):
+        of_file = [each for each in first if each.file_path == hit.file_path]
+        near = [each for each in of_file if _touch(each, hit)]
+        joint = _joint([*near, hit])
+        if not near and (per_file is None or len(of_file) < per_file):
+            first.append(hit)
+        elif near and joint is not None and _may_join(near[0], joint, rank):
+            first[first.index(near[0])] = joint
+            first = [each for each in first if each not in near[1:]]
+        else:
+            left.append(hit)
+    hits = list(first)
+    for hit in left:
+        hits += _unshown(hit, hits)
+    return Results(tuple(hits), len(first))
 
 
 def beyond(offset: int, limit: int, *, results: int, candidates: int) -> tuple[int, int] | None:
@@ -97,69 +100,10 @@ def agrees(hit: Hit, lines: Sequence[str]) -> bool:
     )
 
 
-# --- one layer -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Limits:
-    """When a chunk joins its neighbours; None is no limit."""
-
-    per_file: int | None = None
-    ranks: int | None = None
-    lines: int | None = None
-
-    def let_join(self, joint: Hit, rank: int) -> bool:
-        lines = joint.end_line - joint.start_line + 1
-        return _within(rank + 1, self.ranks) and _within(lines, self.lines)
-
-    def let_in(self, of_file: int) -> bool:
-        return _within(of_file + 1, self.per_file)
-
-
-def _within(value: int, limit: int | None) -> bool:
-    return limit is None or value <= limit
-
-
-class _Layer:
-    """Results that do not touch each other, and the chunks that found no place among them."""
-
-    def __init__(self, ranked: Iterable[Hit], limits: _Limits) -> None:
-        self._limits = limits
-        self._results: dict[int, Hit] = {}  # by the rank of the best chunk, which is the order
-        self._of_file: dict[str, list[int]] = {}  # the ranks of its results, best first
-        self.left = [hit for rank, hit in enumerate(ranked) if not self._take(rank, hit)]
-
-    @property
-    def hits(self) -> tuple[Hit, ...]:
-        return tuple(self._results.values())
-
-    def _take(self, rank: int, hit: Hit) -> bool:
-        ranks = self._of_file.setdefault(hit.file_path, [])
-        near = [each for each in ranks if _touch(self._results[each], hit)]
-        if near:
-            return self._join(near, rank, hit)
-        if not self._limits.let_in(len(ranks)):
-            return False
-        ranks.append(rank)
-        self._results[rank] = hit
-        return True
-
-    def _join(self, near: Sequence[int], rank: int, hit: Hit) -> bool:
-        """Make one result of *hit* and those that it touches, at the place of the best."""
-        joint = _joint([*(self._results[each] for each in near), hit])
-        if joint is None:
-            return False
-        grows = joint.content != self._results[near[0]].content
-        if grows and not self._limits.let_join(joint, rank):
-            return False
-        for each in near[1:]:
-            self._of_file[hit.file_path].remove(each)
-            del self._results[each]
-        self._results[near[0]] = joint
-        return True
-
-
-# --- lines ---------------------------------------------------------------------------------------
+def _may_join(best: Hit, joint: Hit, rank: int) -> bool:
+    """Whether *joint* may replace *best*: it adds nothing, or is good and not too long."""
+    lines = joint.end_line - joint.start_line + 1
+    return joint.content == best.content or (rank < JOINED_RANKS and lines <= JOINED_LINES)
 
 
 def _touch(one: Hit, other: Hit) -> bool:
@@ -196,23 +140,14 @@ def _fuller(one: str, other: str) -> str:
     return one + other[common:]
 
 
-def _numbers(shown: Iterable[Hit]) -> dict[str, set[int]]:
-    """The numbers of the lines that are shown of each file."""
-    numbers: dict[str, set[int]] = {}
-    for hit in shown:
-        if _lines(hit) is not None:
-            of_file = numbers.setdefault(hit.file_path, set())
-            of_file.update(range(hit.start_line, hit.end_line + 1))
-    return numbers
-
-
-def _unshown(hit: Hit, shown: Mapping[str, Container[int]]) -> Iterator[Hit]:
+def _unshown(hit: Hit, shown: Sequence[Hit]) -> Iterator[Hit]:
     """The pieces of *hit* whose lines are not *shown* yet; without those that are blank."""
     lines = _lines(hit)
     if lines is None:
         yield hit
         return
-    known = shown.get(hit.file_path, ())
+    of_file = [each for each in shown if each.file_path == hit.file_path and _lines(each)]
+    known = {at for each in of_file for at in range(each.start_line, each.end_line + 1)}
     numbers = [at for at in range(hit.start_line, hit.end_line + 1) if at not in known]
     for _, run in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
         piece = [number for _, number in run]

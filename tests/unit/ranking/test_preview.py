@@ -75,7 +75,6 @@ def test_a_chunk_of_nothing_has_no_preview(content: str) -> None:
         ("c", "/* a\n   of b */\n#ifndef A_H\n#define A_H\nint f(char *a)", "int f(char *a)"),
         ("c", "of b */\nstatic void\nusage(int a) {", "usage(int a) {"),
         ("javascript", "const glob = 'a/*.js'\nfunction go() {", "function go() {"),
-        ("c", "/* a */ b(1); /* c\nint d(int e)\n*/\nint f(int g)", "int f(int g)"),
         ("c", "if (a) {\n    b(c);\n}", "if (a) {"),
         ("bash", "fi\ndone\n  ;;\nesac\nretry() {", "retry() {"),
         (

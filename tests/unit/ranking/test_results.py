@@ -40,7 +40,7 @@ def lines_of(hits: tuple[Hit, ...] | list[Hit]) -> Counter[tuple[str, int]]:
     )
 
 
-# --- merge ---------------------------------------------------------------------------------------
+# --- neighbours ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -58,25 +58,25 @@ def lines_of(hits: tuple[Hit, ...] | list[Hit]) -> Counter[tuple[str, int]]:
 def test_chunks_of_a_file_that_overlap_or_touch_become_one(
     first: tuple[int, int], second: tuple[int, int], joint: list[tuple[int, int]]
 ) -> None:
-    merged = merging.merge([chunk(*first), chunk(*second)])
+    merged = merging.arrange([chunk(*first), chunk(*second)]).hits
     assert [(hit.start_line, hit.end_line) for hit in merged] == joint
 
 
 def test_the_joint_result_has_the_best_place_and_the_best_score() -> None:
     hits = [chunk(1, 5, score=0.8), chunk(1, 9, "b.py", 0.7), chunk(5, 9, score=0.9)]
-    merged = merging.merge(hits)
+    merged = merging.arrange(hits).hits
     assert spans(merged) == [("a.py", 1, 9), ("b.py", 1, 9)]
     assert merged[0].score == 0.9
 
 
 def test_a_chunk_between_two_results_makes_one_of_the_three() -> None:
-    merged = merging.merge([chunk(21, 30), chunk(1, 10), chunk(11, 20)])
+    merged = merging.arrange([chunk(21, 30), chunk(1, 10), chunk(11, 20)]).hits
     assert spans(merged) == [("a.py", 1, 30)]
 
 
 def test_chunks_of_two_files_stay_apart() -> None:
     hits = [chunk(1, 10), chunk(5, 12, "b.py")]
-    assert list(merging.merge(hits)) == hits
+    assert list(merging.arrange(hits).hits) == hits
 
 
 @pytest.mark.parametrize(
@@ -91,35 +91,15 @@ def test_chunks_of_two_files_stay_apart() -> None:
 def test_a_line_that_was_cut_keeps_all_that_either_chunk_has(
     one: str, other: str, whole: str
 ) -> None:
-    merged = merging.merge(
+    merged = merging.arrange(
         [Hit("a", "c", f"first\n{one}", 1, 2, 0.5), Hit("a", "c", f"{other}\nlast", 2, 3, 0.5)]
-    )
+    ).hits
     assert merged[0].content == f"first\n{whole}\nlast"
 
 
 def test_a_chunk_whose_lines_do_not_match_its_numbers_is_left_alone() -> None:
     hits = [chunk(1, 10), Hit("a.py", "python", "one line", 5, 20, 0.5)]
-    assert list(merging.merge(hits)) == hits
     assert list(merging.arrange(hits).hits) == hits
-
-
-@given(chunks)
-def test_merging_keeps_every_line_once_and_verbatim(hits: list[Hit]) -> None:
-    merged = merging.merge(hits)
-    assert lines_of(merged) == Counter(set(lines_of(hits)))
-    for hit in merged:
-        assert hit.content.split("\n") == FILE[hit.start_line - 1 : hit.end_line]
-
-
-@given(chunks)
-def test_nothing_that_was_merged_touches_anything(hits: list[Hit]) -> None:
-    assert not touching(merging.merge(hits))
-
-
-@given(chunks)
-def test_merging_twice_is_merging_once(hits: list[Hit]) -> None:
-    once = merging.merge(hits)
-    assert merging.merge(once) == once
 
 
 def touching(hits: tuple[Hit, ...]) -> list[tuple[Hit, Hit]]:
