@@ -7,7 +7,7 @@ can only change what was resolved with one of its keys. So an update knows what 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from zlib import crc32
 
 _INDEXES = frozenset("index __init__ mod lib main".split())
@@ -32,6 +32,11 @@ def join(directory: str, path: str) -> str | None:
     if joined in {".", "/"}:
         return ""
     return None if joined.startswith(("../", "/")) or joined == ".." else joined
+
+
+def only(found: Sequence[str]) -> str | None:
+    """The one that there is; several are ambiguous."""
+    return found[0] if len(found) == 1 else None
 
 
 def keys_of(path: str, provides: Iterable[str] = ()) -> set[int]:
@@ -83,8 +88,9 @@ class FileSet:
         self._look_up(path)
         return path in self._paths
 
-    def first(self, paths: Iterable[str]) -> str | None:
-        return next((path for path in paths if self.has(path)), None)
+    def first(self, paths: Iterable[str | None]) -> str | None:
+        """The first of *paths* that is there; None, for what leaves the project, is not."""
+        return next((path for path in paths if path and self.has(path)), None)
 
     def directly_in(self, directory: str) -> list[str]:
         self.trace.add(_key("d", posixpath.basename(directory)))

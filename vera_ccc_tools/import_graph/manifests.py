@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from vera_ccc_tools.import_graph.files import FileSet, ancestors
+from vera_ccc_tools.import_graph.files import FileSet, ancestors, directory_of, join
 
 Manifest = dict[str, Any]
 
@@ -142,15 +142,19 @@ class Manifests:
             directory, _, name = path.rpartition("/")
             self._named.setdefault(name, []).append(directory)
 
-    def at(self, directory: str, name: str) -> Manifest | None:
-        return self.manifests.get(posixpath.join(directory, name))
+    def has(self, directory: str, name: str) -> bool:
+        return posixpath.join(directory, name) in self.manifests
+
+    def at(self, directory: str, name: str) -> Manifest:
+        """What the manifest says; nothing where there is none."""
+        return self.manifests.get(posixpath.join(directory, name), {})
 
     def directories(self, name: str) -> list[str]:
         return self._named.get(name, [])
 
     def nearest(self, path: str, name: str) -> str | None:
         """The nearest directory from the file at *path* upward that holds such a manifest."""
-        return next((each for each in ancestors(path) if self.at(each, name) is not None), None)
+        return next((each for each in ancestors(path) if self.has(each, name)), None)
 
     def where(self, name: str, key: str, value: str) -> list[str]:
         """The directories of the manifests called *name* that have *value* for *key*."""
@@ -160,9 +164,9 @@ class Manifests:
     def _values(self, name: str, key: str) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for directory in self.directories(name):
-            manifest = self.at(directory, name) or {}
-            if isinstance(manifest.get(key), str) and manifest[key]:
-                found.setdefault(manifest[key], []).append(directory)
+            said = self.at(directory, name).get(key)
+            if isinstance(said, str) and said:
+                found.setdefault(said, []).append(directory)
         return found
 
 
@@ -182,3 +186,21 @@ class Scope:
 
     files: FileSet
     project: Manifests
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The project as one file of it sees it, which is what its imports are resolved in.
+
+    Attributes:
+        uses: As in `Facts`.
+    """
+
+    files: FileSet
+    project: Manifests
+    path: str
+    uses: tuple[str, ...]
+
+    def beside(self, name: str) -> str | None:
+        """The path *name* from the file's own directory; None when it leaves the project."""
+        return join(directory_of(self.path), name)

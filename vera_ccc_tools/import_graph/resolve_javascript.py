@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from vera_ccc_tools.import_graph.facts import Facts
-from vera_ccc_tools.import_graph.files import ancestors, directory_of, join
-from vera_ccc_tools.import_graph.manifests import Manifests, Scope
+from vera_ccc_tools.import_graph.facts import Import
+from vera_ccc_tools.import_graph.files import ancestors, directory_of, join, only
+from vera_ccc_tools.import_graph.manifests import Manifests, View
 
 _TYPED = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".d.ts", ".d.mts", ".d.cts")
 _PLAIN = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".d.ts", ".d.mts", ".d.cts")
@@ -24,115 +24,111 @@ _BUILT = re.compile(r"^(?:dist|lib|build|out|es|esm|cjs|umd|types|node|browser)/
 _MOST_EXTENDS = 10
 
 
-def ecmascript(scope: Scope, path: str, facts: Facts) -> Iterator[str]:
-    """The modules that the file at *path* imports."""
-    seen = _Modules(scope, path)
-    for each in facts.imports:
-        found = seen.find(re.split(r"[?]", each.name, maxsplit=1)[0])
+def ecmascript(view: View, wanted: Import) -> list[str | None]:
+    """The module of one import."""
+    name = wanted.name.partition("?")[0]
+    if name.startswith("."):
+        return [_relative(view, name)]
+    if name.startswith("#"):
+        home = view.project.nearest(view.path, "package.json")
+        return [] if home is None else [_mapped(view, home, "imports", name)]
+    if not name or name.startswith("/") or ":" in name:
+        return []
+    return [_by_options(view, name) or _package(view, name)]
+
+
+def _relative(view: View, name: str) -> str | None:
+    place = view.beside(name)
+    if place is not None and (name.endswith("/") or name.rpartition("/")[2] in {".", ".."}):
+        return _directory(view, place)
+    return _either(view, place)
+
+
+def _either(view: View, place: str | None) -> str | None:
+    """The module at *place*, as a file or as a directory."""
+    return None if place is None else _file(view, place) or _directory(view, place)
+
+
+def _file(view: View, place: str) -> str | None:
+    typed = view.path.endswith((".ts", ".tsx", ".mts", ".cts"))
+    end = f".{place.rpartition('.')[2]}"
+    written = [place.removesuffix(end) + each for each in _WRITTEN_IN.get(end, ())]
+    exact = [*written, place] if typed else [place, *written]
+    return view.files.first([*exact, *(place + each for each in (_TYPED if typed else _PLAIN))])
+
+
+def _directory(view: View, place: str, *, entries: bool = True) -> str | None:
+    """What its ``package.json`` names, where *entries* count, or its index."""
+    for entry in view.project.at(place, "package.json").get("entries", []) if entries else ():
+        found = _source(view, place, entry)
         if found is not None:
-            yield found
+            return found
+    return _file(view, posixpath.join(place, "index"))
 
 
-class _Modules:
-    """The modules of the project, seen from one file."""
+def _by_options(view: View, name: str) -> str | None:
+    """The module by the ``paths`` and the ``baseUrl`` of a ``tsconfig.json``."""
+    options = _options(view)
+    star, targets = _match(options.paths, name) or ("", ())
+    for target in targets:
+        place = join(options.paths_from, target.replace("*", star, 1))
+        found = _either(view, place or None)
+        if found:
+            return found
+    return None if options.base is None else _either(view, join(options.base, name) or None)
 
-    def __init__(self, scope: Scope, path: str) -> None:
-        self._files = scope.files
-        self._project = scope.project
-        self._path = path
-        typed = path.endswith((".ts", ".tsx", ".mts", ".cts"))
-        self._extensions = _TYPED if typed else _PLAIN
-        self._typed = typed
 
-    def find(self, name: str) -> str | None:
-        if name.startswith("."):
-            return self._relative(name)
-        if name.startswith("#"):
-            home = self._project.nearest(self._path, "package.json")
-            return None if home is None else self._mapped(home, "imports", name)
-        if not name or name.startswith("/") or ":" in name:
-            return None
-        return self._by_options(name) or self._package(name)
+# --- package.json --------------------------------------------------------------------------------
 
-    def _relative(self, name: str) -> str | None:
-        place = join(directory_of(self._path), name)
-        if place is None:
-            return None
-        if name.endswith("/") or name.rpartition("/")[2] in {".", ".."}:
-            return self._directory(place)
-        return self._file(place) or self._directory(place)
 
-    def _file(self, place: str) -> str | None:
-        end = f".{place.rpartition('.')[2]}"
-        written = [place.removesuffix(end) + each for each in _WRITTEN_IN.get(end, ())]
-        exact = [*written, place] if self._typed else [place, *written]
-        return self._files.first([*exact, *(place + each for each in self._extensions)])
-
-    def _directory(self, place: str, depth: int = 0) -> str | None:
-        manifest = self._project.at(place, "package.json")
-        if manifest is not None and depth == 0:
-            for entry in manifest.get("entries", []):
-                found = self._source(place, entry)
-                if found is not None:
-                    return found
-        return self._file(posixpath.join(place, "index"))
-
-    # --- tsconfig.json ---------------------------------------------------------------------------
-
-    def _by_options(self, name: str) -> str | None:
-        options = _options(self._project, self._path)
-        star, targets = _match(options.paths, name) or ("", ())
-        for target in targets:
-            place = join(options.paths_from, target.replace("*", star, 1))
-            found = place and (self._file(place) or self._directory(place))
-            if found:
-                return found
-        place = None if options.base is None else join(options.base, name)
-        return (self._file(place) or self._directory(place)) if place else None
-
-    # --- package.json ----------------------------------------------------------------------------
-
-    def _package(self, name: str) -> str | None:
-        words = name.split("/")
-        count = 2 if name.startswith("@") else 1
-        homes = self._project.where("package.json", "name", "/".join(words[:count]))
-        if len(homes) != 1:
-            return None
-        home, rest = homes[0], "/".join(words[count:])
-        manifest = self._project.at(home, "package.json") or {}
-        if manifest.get("exports") is not None:
-            found = self._mapped(home, "exports", f"./{rest}" if rest else ".")
-            return found or (None if rest else self._main(home))
-        return self._source(home, rest) if rest else self._main(home)
-
-    def _main(self, home: str) -> str | None:
-        return self._directory(home) or self._source(home, "src/index")
-
-    def _mapped(self, home: str, key: str, name: str) -> str | None:
-        """What ``exports`` or ``imports`` maps a name to, under whatever condition comes first."""
-        table = (self._project.at(home, "package.json") or {}).get(key)
-        if key == "exports" and not _is_subpaths(table):
-            table = {".": table}
-        if not isinstance(table, dict):
-            return None
-        star, value = _match(table, name) or ("", None)
-        for target in _strings(value):
-            found = self._source(home, target.replace("*", star))
-            if found is not None:
-                return found
+def _package(view: View, name: str) -> str | None:
+    home, rest = _home(view.project, name)
+    if home is None:
         return None
+    if view.project.at(home, "package.json").get("exports") is not None:
+        found = _mapped(view, home, "exports", f"./{rest}" if rest else ".")
+        return found or (None if rest else _main(view, home))
+    return _source(view, home, rest) if rest else _main(view, home)
 
-    def _source(self, home: str, entry: str) -> str | None:
-        """The file at *entry* in a package or, where that is built, what it is built from."""
-        place = join(home, entry)
-        if place is None or place == home:
-            return None
-        found = self._file(place) or self._directory(place, 1)
-        inside = place[len(home) + 1 if home else 0 :]
-        while found is None and _BUILT.match(inside):
-            inside = _BUILT.sub("", inside)
-            found = self._file(join(home, f"src/{inside}") or "")
-        return found
+
+def _home(project: Manifests, name: str) -> tuple[str | None, str]:
+    """The directory of the only package that *name* begins with, and the rest of the name."""
+    words = name.split("/")
+    count = 2 if name.startswith("@") else 1
+    homes = project.where("package.json", "name", "/".join(words[:count]))
+    return only(homes), "/".join(words[count:])
+
+
+def _main(view: View, home: str) -> str | None:
+    return _directory(view, home) or _source(view, home, "src/index")
+
+
+def _mapped(view: View, home: str, key: str, name: str) -> str | None:
+    """What ``exports`` or ``imports`` maps a name to, under whatever condition comes first."""
+    table = view.project.at(home, "package.json").get(key)
+    if key == "exports" and not _is_subpaths(table):
+        table = {".": table}
+    if not isinstance(table, dict):
+        return None
+    star, value = _match(table, name) or ("", None)
+    for target in _strings(value):
+        found = _source(view, home, target.replace("*", star))
+        if found is not None:
+            return found
+    return None
+
+
+def _source(view: View, home: str, entry: str) -> str | None:
+    """The file at *entry* in a package or, where that is built, what it is built from."""
+    place = join(home, entry)
+    if place is None or place == home:
+        return None
+    found = _file(view, place) or _directory(view, place, entries=False)
+    inside = place[len(home) + 1 if home else 0 :]
+    while found is None and _BUILT.match(inside):
+        inside = _BUILT.sub("", inside)
+        found = _file(view, join(home, f"src/{inside}") or "")
+    return found
 
 
 def _is_subpaths(table: Any) -> bool:
@@ -142,11 +138,8 @@ def _is_subpaths(table: Any) -> bool:
 def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from _strings(each)
-    elif isinstance(value, list):
-        for each in value:
+    elif isinstance(value, (dict, list)):
+        for each in value.values() if isinstance(value, dict) else value:
             yield from _strings(each)
 
 
@@ -163,6 +156,9 @@ def _match(table: dict[str, Any], name: str) -> tuple[str, Any] | None:
     return None
 
 
+# --- tsconfig.json -------------------------------------------------------------------------------
+
+
 class _Options(NamedTuple):
     """What a ``tsconfig.json`` says, with what it extends; both directories from the root."""
 
@@ -171,12 +167,15 @@ class _Options(NamedTuple):
     base: str | None
 
 
-def _options(project: Manifests, path: str) -> _Options:
-    for above in ancestors(path):
+_NOTHING = _Options({}, "", None)
+
+
+def _options(view: View) -> _Options:
+    for above in ancestors(view.path):
         for name in ("tsconfig.json", "jsconfig.json"):
-            if project.at(above, name) is not None:
-                return _with_references(project, posixpath.join(above, name))
-    return _Options({}, "", None)
+            if view.project.has(above, name):
+                return _with_references(view.project, posixpath.join(above, name))
+    return _NOTHING
 
 
 def _with_references(project: Manifests, path: str) -> _Options:
@@ -186,35 +185,29 @@ def _with_references(project: Manifests, path: str) -> _Options:
         return own
     for each in project.manifests[path].get("references", []):
         place = join(directory_of(path), each)
-        if place is None:
-            continue
-        place = place if place.endswith(".json") else f"{place}/tsconfig.json"
-        found = _extended(project, place, _MOST_EXTENDS)
-        if found.paths:
-            return found
+        if place is not None:
+            place = place if place.endswith(".json") else f"{place}/tsconfig.json"
+            found = _extended(project, place, _MOST_EXTENDS)
+            if found.paths:
+                return found
     return own
 
 
-def _extended(project: Manifests, path: str, left: int) -> _Options:
-    manifest = project.manifests.get(path)
-    found = _Options({}, "", None)
-    if not manifest or not left:
-        return found
+def _extended(project: Manifests, path: str | None, left: int) -> _Options:
+    manifest = project.manifests.get(path or "")
+    if not path or not manifest or not left:
+        return _NOTHING
+    paths, paths_from, base = _NOTHING
     for each in manifest.get("extends", []):
-        place = _extends(project, path, each)
-        outer = _extended(project, place, left - 1) if place else found
-        found = _Options(
-            outer.paths or found.paths,
-            outer.paths_from if outer.paths else found.paths_from,
-            found.base if outer.base is None else outer.base,
-        )
-    base = found.base
+        outer = _extended(project, _extends(project, path, each), left - 1)
+        if outer.paths:
+            paths, paths_from = outer.paths, outer.paths_from
+        base = base if outer.base is None else outer.base
     if isinstance(manifest.get("baseUrl"), str):
         base = join(directory_of(path), manifest["baseUrl"])
     if manifest.get("paths"):
-        start = directory_of(path) if base is None else base
-        return _Options(manifest["paths"], start, base)
-    return _Options(found.paths, found.paths_from, base)
+        paths, paths_from = manifest["paths"], directory_of(path) if base is None else base
+    return _Options(paths, paths_from, base)
 
 
 def _extends(project: Manifests, path: str, name: Any) -> str | None:
@@ -223,11 +216,8 @@ def _extends(project: Manifests, path: str, name: Any) -> str | None:
     if name.startswith("."):
         place = join(directory_of(path), name)
     else:
-        words = name.split("/")
-        count = 2 if name.startswith("@") else 1
-        homes = project.where("package.json", "name", "/".join(words[:count]))
-        rest = "/".join(words[count:]) or "tsconfig.json"
-        place = join(homes[0], rest) if len(homes) == 1 else None
+        home, rest = _home(project, name)
+        place = None if home is None else join(home, rest or "tsconfig.json")
     if place is None:
         return None
     return place if place.endswith(".json") else f"{place}.json"
