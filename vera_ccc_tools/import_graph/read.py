@@ -26,7 +26,7 @@ from urllib.parse import unquote
 from vera_ccc_tools.chunks import grammars
 from vera_ccc_tools.import_graph import read_nested
 from vera_ccc_tools.import_graph.facts import Facts, Import
-from vera_ccc_tools.import_graph.read_nested import Captures, text, type_names
+from vera_ccc_tools.import_graph.read_nested import Captures, Said, text, type_names
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser, Query
@@ -44,7 +44,7 @@ _QUERIES = read_nested.QUERIES | {
         (preproc_include path: (system_lib_string) @angle)
         """,
     "go": "(import_spec path: (_) @package)",
-    "java": "(import_declaration) @import (type_identifier) @used (identifier) @used",
+    "java": "(import_declaration) @item (type_identifier) @used (identifier) @used",
     "javascript": _ECMASCRIPT,
     "markdown": "(inline) @inline (link_reference_definition (link_destination) @link)",
     "markdown_inline": "(inline_link (link_destination) @link)",
@@ -75,43 +75,40 @@ class SourceReader:
 
         A tree with syntax errors gives what can be read of it.
         """
-        parser = self._parser(language)
-        if parser is None:
+        parsed = self._parsed(language, source)
+        if parsed is None:
             return None
-        root = parser.parse(source).root_node
-        captures = self._captures(language, root)
-        if language in read_nested.READERS:
-            return read_nested.READERS[language](root, captures)
-        found = tuple(dict.fromkeys(_FORMS[language](self, captures)))
-        opens = any(each.kind == "star" for each in found)
-        return Facts(found, uses=type_names(captures["used"]) if opens else ())
+        root, captures = parsed
+        said: list[Said] = []
+        for paragraph in captures.get("inline", []):  # Markdown's have a grammar of their own
+            source = paragraph.text or b""
+            inline = self._parsed("markdown_inline", source) if b"](" in source else None
+            said += _plain(inline[1]) if inline else ()
+        said += _plain(captures)
+        said += _READERS[language](root, captures) if language in _READERS else ()
+        imports = dict.fromkeys(each for each in said if isinstance(each, Import))
+        provides = dict.fromkeys(each for each in said if isinstance(each, str))
+        opens = any(each.kind in {"star", "namespace"} for each in imports)
+        uses = type_names(captures.get("used", [])) if opens else ()
+        return Facts(tuple(imports), tuple(provides), uses)
 
-    def links(self, inline: Node) -> Iterator[Import]:
-        """The links in a paragraph of Markdown, which has a grammar of its own."""
-        source = inline.text or b""
-        parser = self._parser("markdown_inline") if b"](" in source else None
-        if parser is not None:
-            captures = self._captures("markdown_inline", parser.parse(source).root_node)
-            yield from _links(captures.get("link", []))
+    def _parsed(self, language: str, source: bytes) -> tuple[Node, Captures] | None:
+        """The tree's root, and what the language's query finds in it, in the source's order."""
+        from tree_sitter import Query, QueryCursor
 
-    def _parser(self, language: str) -> Parser | None:
         if language not in self._parsers:
             made = _inline_parser() if language == "markdown_inline" else grammars.parser(language)
             self._parsers[language] = made
-        return self._parsers[language]
-
-    def _captures(self, language: str, root: Node) -> Captures:
-        from tree_sitter import Query, QueryCursor
-
+        parser = self._parsers[language]
+        if parser is None or parser.language is None:
+            return None
         if language not in self._queries:
-            parser = self._parsers[language]
-            assert parser is not None
-            assert parser.language is not None
             self._queries[language] = Query(parser.language, _QUERIES[language])
+        root = parser.parse(source).root_node
         captures = QueryCursor(self._queries[language]).captures(root)
         for nodes in captures.values():
             nodes.sort(key=lambda node: node.start_byte)
-        return captures
+        return root, captures
 
 
 def _inline_parser() -> Parser | None:
@@ -124,9 +121,15 @@ def _inline_parser() -> Parser | None:
         return None
 
 
-def _python(_reader: SourceReader, captures: Captures) -> Iterator[Import]:
-    for node in captures.get("import", []):
-        yield Import("import", _dotted(node))
+def _plain(captures: Captures) -> Iterator[Import]:
+    """The imports that are a name and nothing else, whose captures are called as their kind."""
+    for kind, name_of in _NAMES.items():
+        for node in captures.get(kind, []):
+            if name := name_of(node):
+                yield Import(kind, name)
+
+
+def _python(_root: Node, captures: Captures) -> Iterator[Import]:
     for node in captures.get("from", []):
         module = node.child_by_field_name("module_name")
         names = [
@@ -144,13 +147,6 @@ def _dotted(node: Node) -> str:
     return re.sub(r"[\s\\]+", "", text(node))
 
 
-def _ecmascript(_reader: SourceReader, captures: Captures) -> Iterator[Import]:
-    for node in captures.get("module", []):
-        name = _literal(node)
-        if name:
-            yield Import("module", name)
-
-
 def _literal(node: Node) -> str:
     """What a string holds; nothing of one that is computed, or of anything else."""
     if node.type not in {"string", "template_string", "encapsed_string"}:
@@ -161,13 +157,8 @@ def _literal(node: Node) -> str:
     return text(inner[0])
 
 
-def _go(_reader: SourceReader, captures: Captures) -> Iterator[Import]:
-    for node in captures.get("package", []):
-        yield Import("package", text(node).strip('"`'))
-
-
-def _java(_reader: SourceReader, captures: Captures) -> Iterator[Import]:
-    for node in captures.get("import", []):
+def _java(_root: Node, captures: Captures) -> Iterator[Import]:
+    for node in captures.get("item", []):
         types = {child.type: child for child in node.children}
         name = types.get("scoped_identifier") or types.get("identifier")
         if name is not None:
@@ -175,7 +166,7 @@ def _java(_reader: SourceReader, captures: Captures) -> Iterator[Import]:
             yield Import(kind, _dotted(name))
 
 
-def _ruby(_reader: SourceReader, captures: Captures) -> Iterator[Import]:
+def _ruby(_root: Node, captures: Captures) -> Iterator[Import]:
     for call in captures.get("call", []):
         receiver = call.child_by_field_name("receiver")
         method, given = (call.child_by_field_name(name) for name in ("method", "arguments"))
@@ -206,42 +197,33 @@ def _beside(node: Node) -> str:
     return "" if found is None else next(filter(None, found.groups())).lstrip("/")
 
 
-def _c(_reader: SourceReader, captures: Captures) -> Iterator[Import]:
-    for kind in ("quote", "angle"):
-        for node in captures.get(kind, []):
-            yield Import(kind, text(node)[1:-1].replace("\\", "/"))
-
-
-def _markdown(reader: SourceReader, captures: Captures) -> Iterator[Import]:
-    for inline in captures.get("inline", []):
-        yield from reader.links(inline)
-    yield from _links(captures.get("link", []))
-
-
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 
 
-def _links(destinations: list[Node]) -> Iterator[Import]:
-    for node in destinations:
-        written = text(node).strip()
-        if written.startswith("<") and written.endswith(">"):
-            written = written[1:-1]
-        if _SCHEME.match(written):
-            continue
-        path = unquote(re.split(r"[#?]", written, maxsplit=1)[0], errors="surrogateescape")
-        if path.strip("/"):
-            yield Import("link", path)
+def _link(node: Node) -> str:
+    """The path of a link's destination; nothing of one to another place or within the file."""
+    written = text(node).strip()
+    if written.startswith("<") and written.endswith(">"):
+        written = written[1:-1]
+    path = unquote(re.split(r"[#?]", written, maxsplit=1)[0], errors="surrogateescape")
+    return "" if _SCHEME.match(written) or not path.strip("/") else path
 
 
-_FORMS: dict[str, Callable[[SourceReader, Captures], Iterator[Import]]] = {
-    "c": _c,
-    "cpp": _c,
-    "go": _go,
+def _header(node: Node) -> str:
+    return text(node)[1:-1].replace("\\", "/")
+
+
+_NAMES: dict[str, Callable[[Node], str]] = {
+    "import": _dotted,
+    "link": _link,
+    "module": _literal,
+    "package": lambda node: text(node).strip('"`'),
+    "quote": _header,
+    "angle": _header,
+}
+_READERS: dict[str, Callable[[Node, Captures], Iterator[Said]]] = {
     "java": _java,
-    "javascript": _ecmascript,
-    "markdown": _markdown,
     "python": _python,
     "ruby": _ruby,
-    "tsx": _ecmascript,
-    "typescript": _ecmascript,
+    **read_nested.READERS,
 }

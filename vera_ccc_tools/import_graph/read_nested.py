@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from vera_ccc_tools.import_graph.facts import Facts, Import
+from vera_ccc_tools.import_graph.facts import Import
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 Captures = Mapping[str, list["Node"]]
 """The nodes that a query found, by the names it gives them, in the order of the source."""
+
+Said = Import | str
+"""What a file says: an import, or the whole name of a type that it declares."""
 
 QUERIES = {
     "csharp": "(identifier) @used",
@@ -39,33 +42,24 @@ def type_names(nodes: Iterable[Node]) -> tuple[str, ...]:
 # --- Rust ----------------------------------------------------------------------------------------
 
 
-def _rust(_root: Node, captures: Captures) -> Facts:
-    imports: dict[Import, None] = {}
+def _rust(_root: Node, captures: Captures) -> Iterator[Import]:
     around: list[tuple[int, str]] = []  # inline modules: where each ends, and its name
     for node in captures.get("item", []):
         while around and around[-1][0] <= node.start_byte:
             around.pop()
         nest = tuple(name for _, name in around)
+        name = text(node.child_by_field_name("name")).removeprefix("r#")
         if node.type == "use_declaration":
             for path in _leaves(node.child_by_field_name("argument")):
-                imports[Import("use", _out_of(path, nest))] = None
-            continue
-        name = text(node.child_by_field_name("name")).removeprefix("r#")
-        if node.type == "extern_crate_declaration":
-            imports[Import("use", f"::{name}")] = None
+                yield Import("use", _out_of(path, nest))
+        elif node.type == "extern_crate_declaration":
+            yield Import("use", f"::{name}")
         elif node.child_by_field_name("body") is not None:
             around.append((node.end_byte, name))
-        else:
-            imports.update(dict.fromkeys(_module(node, (*nest, name))))
-    return Facts(tuple(imports))
-
-
-def _module(node: Node, names: tuple[str, ...]) -> Iterator[Import]:
-    path = _path_attribute(node)
-    if not path:
-        yield Import("mod", "/".join(names))
-    elif len(names) == 1:  # in an inline module it starts from another directory
-        yield Import("path", path)
+        elif not (path := _path_attribute(node)):
+            yield Import("mod", "/".join((*nest, name)))
+        elif not nest:  # in an inline module it starts from another directory
+            yield Import("path", path)
 
 
 def _path_attribute(node: Node) -> str:
@@ -125,32 +119,23 @@ _CSHARP_TYPES = frozenset(
 )
 
 
-def _csharp(root: Node, captures: Captures) -> Facts:
-    imports: dict[Import, None] = {}
-    provides: dict[str, None] = {}
-    _csharp_items(root.named_children, "", imports, provides)
-    uses = type_names(captures.get("used", [])) if imports else ()
-    return Facts(tuple(imports), tuple(provides), uses)
-
-
-def _csharp_items(
-    nodes: Sequence[Node], namespace: str, imports: dict[Import, None], provides: dict[str, None]
-) -> None:
-    for node in nodes:
-        if node.type == "using_directive":
-            imports.update(dict.fromkeys(_using(node)))
-        elif node.type == "file_scoped_namespace_declaration":
-            namespace = _plain_name(node.child_by_field_name("name"))
-            _csharp_items(node.named_children, namespace, imports, provides)
-        elif node.type == "namespace_declaration":
-            name = _plain_name(node.child_by_field_name("name"))
-            body = node.child_by_field_name("body")
-            inner = f"{namespace}.{name}" if namespace else name
-            _csharp_items(body.named_children if body else (), inner, imports, provides)
-        elif node.type in _CSHARP_TYPES:
-            provides[f"{namespace}.{text(node.child_by_field_name('name'))}"] = None
-        elif node.type.startswith("preproc_") or node.type in {"ERROR", "declaration"}:
-            _csharp_items(node.named_children, namespace, imports, provides)
+def _csharp(node: Node, _captures: Captures, namespace: str = "") -> Iterator[Said]:
+    """What stands in *node*: a file, a namespace, or a part of one."""
+    for child in node.named_children:
+        name = _plain_name(child.child_by_field_name("name"))
+        if child.type == "using_directive":
+            yield from _using(child)
+        elif child.type == "file_scoped_namespace_declaration":
+            namespace = name
+            yield from _csharp(child, {}, namespace)
+        elif child.type == "namespace_declaration":
+            body = child.child_by_field_name("body")
+            if body is not None:
+                yield from _csharp(body, {}, f"{namespace}.{name}" if namespace else name)
+        elif child.type in _CSHARP_TYPES:
+            yield f"{namespace}.{text(child.child_by_field_name('name'))}"
+        elif child.type.startswith("preproc_") or child.type in {"ERROR", "declaration"}:
+            yield from _csharp(child, {}, namespace)
 
 
 def _using(node: Node) -> Iterator[Import]:
@@ -179,20 +164,17 @@ def _plain_name(node: Node | None) -> str:
 # --- PHP -----------------------------------------------------------------------------------------
 
 
-def _php(_root: Node, captures: Captures) -> Facts:
-    imports: dict[Import, None] = {}
-    provides: dict[str, None] = {}
+def _php(_root: Node, captures: Captures) -> Iterator[Said]:
     namespace = ""
     for node in captures.get("item", []):
         if node.type == "namespace_definition":
             namespace = text(node.child_by_field_name("name"))
         elif node.type == "namespace_use_declaration":
-            imports.update(dict.fromkeys(_php_uses(node)))
+            yield from _php_uses(node)
         elif node.type.endswith("_declaration"):
-            provides[f"{namespace}\\{text(node.child_by_field_name('name'))}".lstrip("\\")] = None
+            yield f"{namespace}\\{text(node.child_by_field_name('name'))}".lstrip("\\")
         else:
-            imports.update(dict.fromkeys(_php_file(node)))
-    return Facts(tuple(imports), tuple(provides))
+            yield from _php_file(node)
 
 
 def _php_uses(node: Node) -> Iterator[Import]:
@@ -226,7 +208,7 @@ def _php_file(node: Node) -> Iterator[Import]:
         yield Import("file", found[2])
 
 
-READERS: dict[str, Callable[[Node, Captures], Facts]] = {
+READERS: dict[str, Callable[[Node, Captures], Iterator[Said]]] = {
     "csharp": _csharp,
     "php": _php,
     "rust": _rust,
