@@ -45,7 +45,8 @@ class Lister:
         if self._last is None or self._last[0] != found:
             kept = (at + path for at, listed in answers.items() for path in listed.files)
             paths = map(os.fsdecode, (*walked, *kept))
-            self._last = found, frozenset(filter(is_read, paths))
+            read = (path for path in paths if language_of(path) or manifests.is_manifest(path))
+            self._last = found, frozenset(read)
         return self._last[1]
 
     def _ask(self, starts: Iterable[bytes], cancel: Cancel) -> dict[bytes, Listed]:
@@ -73,11 +74,6 @@ class Lister:
                 continue
             names[:] = filter(_is_walked, names)
             yield from (at + name for name in files)
-
-
-def is_read(path: str) -> bool:
-    """Whether the file at *path* is a source file or a manifest."""
-    return language_of(path) is not None or manifests.is_manifest(path)
 
 
 def _is_walked(name: bytes) -> bool:

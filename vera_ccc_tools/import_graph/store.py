@@ -62,7 +62,7 @@ class Row(NamedTuple):
     signature: Signature
     language: str
     facts: str
-    provides: str = ""
+    provides: tuple[str, ...]
 
 
 def opened(path: Path) -> CacheDatabase:
@@ -75,10 +75,8 @@ def opened(path: Path) -> CacheDatabase:
 
 def marks(connection: sqlite3.Connection) -> Marks:
     """How far the graph is."""
-    generation, built, whole = connection.execute(
-        "SELECT generation, built, whole FROM state"
-    ).fetchone()
-    return Marks(generation, bool(built), bool(whole))
+    row = connection.execute("SELECT generation, built, whole FROM state").fetchone()
+    return Marks(row[0], bool(row[1]), bool(row[2]))
 
 
 def counts(connection: sqlite3.Connection) -> tuple[int, int]:
@@ -168,10 +166,14 @@ def put(connection: sqlite3.Connection, rows: Iterable[Row]) -> None:
         " mtime = excluded.mtime, ctime = excluded.ctime, facts = excluded.facts,"
         " provides = excluded.provides",
         (
-            (os.fsencode(row.path), *row.signature, row.language, row.facts, row.provides)
+            (os.fsencode(row.path), *row.signature, row.language, row.facts, _listed(row.provides))
             for row in rows
         ),
     )
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return json.dumps(names) if names else ""
 
 
 def remove(connection: sqlite3.Connection, paths: Iterable[str]) -> None:

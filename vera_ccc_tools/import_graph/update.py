@@ -50,7 +50,6 @@ class Changes:
     Attributes:
         changed: Files to read, with their present signatures.
         removed: Files that are gone.
-        unreadable: FileSet and directories that could not be looked at.
         total: How many files there are.
     """
 
@@ -124,7 +123,7 @@ class Updater:
             if many:
                 self._in_parts(known, changes, cancel)
             else:
-                self._at_once(known, changes, MOST_RESOLVED if not whole else None)
+                self._at_once(known, changes, cancel, None if whole else MOST_RESOLVED)
             self._known = known
 
     def _load(self) -> _Known:
@@ -159,8 +158,8 @@ class Updater:
 
     # --- a few files, in one transaction ---------------------------------------------------------
 
-    def _at_once(self, known: _Known, changes: Changes, most: int | None) -> None:
-        rows = [self._read(path, signature) for path, signature in changes.changed.items()]
+    def _at_once(self, known: _Known, changes: Changes, cancel: Cancel, most: int | None) -> None:
+        rows = [self._read(*each, cancel) for each in changes.changed.items()]
         with self._writing(known) as connection:
             effect = _effect(connection, known, rows, changes.removed)
             graph_store.put(connection, rows)
@@ -172,7 +171,7 @@ class Updater:
             todo = list(graph_store.facts(connection, wanted))
             if most is not None and len(todo) > most:
                 raise TooMuch
-            _resolve(connection, known, todo)
+            _resolve(connection, known, todo, cancel)
 
     # --- many ------------------------------------------------------------------------------------
 
@@ -180,10 +179,7 @@ class Updater:
         """Read all that changed, a part at a time, then resolve everything."""
         changed = list(changes.changed.items())
         for start in range(0, len(changed), _AT_ONCE):
-            rows = []
-            for path, signature in changed[start : start + _AT_ONCE]:
-                cancel.check()
-                rows.append(self._read(path, signature))
+            rows = [self._read(*each, cancel) for each in changed[start : start + _AT_ONCE]]
             with self._writing(known) as connection:
                 graph_store.put(connection, rows)
                 graph_store.mark(connection, whole=False)
@@ -205,29 +201,24 @@ class Updater:
             marks = graph_store.marks(connection)
         known.marks = marks
 
-    def _read(self, path: str, signature: Signature) -> Row:
+    def _read(self, path: str, signature: Signature, cancel: Cancel) -> Row:
         """Read one file; one that cannot be read says nothing until it changes."""
+        cancel.check()
         language = language_of(path) or ""
+        text = Facts().to_json() if language else "{}"
+        provides: tuple[str, ...] = ()
         before = time.time_ns()
-        try:
+        with suppress(OSError, RecursionError):
             with open(f"{self._root}/{path}", "rb") as file:  # noqa: PTH123 - as above
                 found = os.fstat(file.fileno())
                 signature = Signature(found.st_size, found.st_mtime_ns, found.st_ctime_ns)
                 source = file.read(LARGEST + 1)
-            if len(source) <= LARGEST:
-                return self._understood(path, language, _settled(signature, before), source)
-        except (OSError, RecursionError):
-            pass
-        facts = Facts().to_json() if language else "{}"
-        return Row(path, _settled(signature, before), language, facts)
-
-    def _understood(self, path: str, language: str, signature: Signature, source: bytes) -> Row:
-        if not language:
-            said = json.dumps(manifests.read(path, source), sort_keys=True)
-            return Row(path, signature, "", said)
-        facts = self._reader.facts(language, _as_utf8(source)) or Facts()
-        provides = json.dumps(facts.provides) if facts.provides else ""
-        return Row(path, signature, language, facts.to_json(), provides)
+            if len(source) <= LARGEST and language:
+                facts = self._reader.facts(language, _as_utf8(source)) or Facts()
+                text, provides = facts.to_json(), facts.provides
+            elif len(source) <= LARGEST:
+                text = json.dumps(manifests.read(path, source), sort_keys=True)
+        return Row(path, _settled(signature, before), language, text, provides)
 
 
 def _is_small(changes: Changes) -> bool:
@@ -256,7 +247,7 @@ def _take_over(known: _Known, rows: Iterable[Row], removed: Iterable[str]) -> No
     for row in rows:
         known.signatures[row.path] = row.signature
         if row.language:
-            known.provides[row.path] = tuple(json.loads(row.provides)) if row.provides else ()
+            known.provides[row.path] = row.provides
     for path in removed:
         known.signatures.pop(path, None)
         known.provides.pop(path, None)
@@ -275,12 +266,11 @@ def _effect(
             continue
         effect.paths.add(row.path)
         provided = known.provides.get(row.path, ())
-        provides = tuple(json.loads(row.provides)) if row.provides else ()
         if before is None:
-            effect.keys |= keys_of(row.path, provides)
-        elif provided != provides:
-            effect.keys |= keys_of(row.path, {*provided} ^ {*provides})
-        effect.scope |= before is None or provided != provides
+            effect.keys |= keys_of(row.path, row.provides)
+        elif provided != row.provides:
+            effect.keys |= keys_of(row.path, {*provided} ^ {*row.provides})
+        effect.scope |= before is None or provided != row.provides
     for path in removed:
         effect.scope = True
         if path in known.provides:
@@ -294,14 +284,13 @@ def _resolve(
     connection: sqlite3.Connection,
     known: _Known,
     files: Iterable[tuple[str, str, str]],
-    cancel: Cancel | None = None,
+    cancel: Cancel,
 ) -> None:
     if known.scope is None:
         said = graph_store.manifests(connection)
         project = manifests.Manifests({path: json.loads(text) for path, text in said})
         known.scope = Scope(FileSet(known.provides), project)
     for path, language, facts in files:
-        if cancel is not None:
-            cancel.check()
+        cancel.check()
         found = resolve(known.scope, path, language, Facts.from_json(facts))
         graph_store.connect(connection, path, found.targets, found.keys)
