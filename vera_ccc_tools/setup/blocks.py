@@ -110,17 +110,12 @@ def find_marked(text: str, begin: str, end: str, name: str) -> Span | None:
         return None
     if len(begins) == len(ends) == 1 and begins[0].start < ends[0].start:
         return Span(begins[0].start, ends[0].end)
-    at = ", ".join(str(line_number(text, mark.start)) for mark in sorted_by_place(begins + ends))
+    at = ", ".join(map(str, sorted(line_number(text, mark.start) for mark in begins + ends)))
     raise Failure(
         "markers_broken",
         f"{name}: there has to be one line {begin} before one line {end}; such lines are: {at}.",
         "Take the odd one out by hand, then run init again.",
     )
-
-
-def sorted_by_place(spans: list[Span]) -> list[Span]:
-    """The spans in the order of the text."""
-    return sorted(spans, key=lambda span: span.start)
 
 
 def _marks(text: str, mark: str, name: str) -> list[Span]:

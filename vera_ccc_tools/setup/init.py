@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from vera_ccc_tools.boot import environments
@@ -68,11 +69,11 @@ def set_up(directory: Path, name: str) -> Report:
     start = launch.find()
     entry = agent.entry(start.command, start.args, directory)
     _check_words([entry["command"], *entry["args"]])
-    planned = _planned(ProjectFiles(directory), agent, entry)
+    planned = list(_planned(ProjectFiles(directory), agent, entry))
     if any(change.differs for change in planned):
         launch.check(start, directory)
         with _exclusive():
-            planned = _planned(ProjectFiles(directory), agent, entry)
+            planned = list(_planned(ProjectFiles(directory), agent, entry))
             apply(directory, planned)
     return Report(agent, directory, tuple(planned), tuple(_next(directory, agent, start)))
 
@@ -85,7 +86,7 @@ def take_out(directory: Path, name: str) -> Report:
     """
     agent = AGENTS[name]
     with _exclusive():
-        planned = list(plan_removal(ProjectFiles(directory), agent))
+        planned = list(_removal(ProjectFiles(directory), agent))
         apply(directory, planned)
     return Report(agent, directory, tuple(planned), ())
 
@@ -93,36 +94,31 @@ def take_out(directory: Path, name: str) -> Report:
 # --- plans ------------------------------------------------------------------------------------
 
 
-def _planned(files: ProjectFiles, agent: Agent, entry: json_edit.Entry) -> list[Change]:
-    rule = [plan_rule(files)] if _lacks_rule(files.directory) else []
-    return [*plan(files, agent, entry), *rule]
-
-
-def plan(files: ProjectFiles, agent: Agent, entry: json_edit.Entry) -> Iterator[Change]:
-    """The agent's configuration and instructions as they should be."""
-    form = toml_edit if agent.form == "toml" else json_edit
+def _planned(files: ProjectFiles, agent: Agent, entry: json_edit.Entry) -> Iterator[Change]:
+    """The agent's configuration and instructions, and git's ignore file, as they should be."""
     text = files.text(agent.config)
-    yield files.change(agent.config, form.put(text, _place(agent), entry))
+    yield files.change(agent.config, _form(agent).put(text, _place(agent), entry))
     name = _instructions(files, agent)
     text = files.text(name)
-    yield files.change(name, _with_block(text, name))
+    body = guidance.block(terseness.rules("standard"))
+    span = None if text is None else blocks.find_marked(text, guidance.BEGIN, guidance.END, name)
+    if text is None or span is None:
+        yield files.change(name, blocks.append(text, body, gap=True))
+    else:
+        yield files.change(name, blocks.replace(text, span, body))
+    if _lacks_rule(files.directory):
+        data = files.data(IGNORE)
+        text = None if data is None else data.decode(_BYTES)
+        if text is None or blocks.find_lines(text, IGNORED) is None:
+            text = blocks.append(text, IGNORED, gap=False)
+        yield Change(IGNORE, data, text.encode(_BYTES))
 
 
-def plan_rule(files: ProjectFiles) -> Change:
-    """git's ignore file with our rule, which it lacks."""
-    data = files.data(IGNORE)
-    text = None if data is None else data.decode(_BYTES)
-    if text is None or blocks.find_lines(text, IGNORED) is None:
-        text = blocks.append(text, IGNORED, gap=False)
-    return Change(IGNORE, data, text.encode(_BYTES))
-
-
-def plan_removal(files: ProjectFiles, agent: Agent) -> Iterator[Change]:
+def _removal(files: ProjectFiles, agent: Agent) -> Iterator[Change]:
     """The files that are there, without what is ours; what another agent needs stays."""
-    form = toml_edit if agent.form == "toml" else json_edit
     text = files.text(agent.config)
     if text is not None:
-        yield files.change(agent.config, form.remove(text, _place(agent)))
+        yield files.change(agent.config, _form(agent).remove(text, _place(agent)))
     others = [other for other in AGENTS.values() if _keeps(files, other, agent)]
     names = [_instructions(files, other) for other in others]
     done = {files.identity(name) for name in names if files.data(name) is not None}
@@ -135,16 +131,16 @@ def plan_removal(files: ProjectFiles, agent: Agent) -> Iterator[Change]:
         if span is not None:
             yield files.change(name, blocks.cut(text, span, gap=True))
     if not others:
-        yield from _without_rule(files)
+        data = files.data(IGNORE)
+        text = (data or b"").decode(_BYTES)
+        span = blocks.find_lines(text, IGNORED)
+        if span is not None:
+            rest = blocks.cut(text, span, gap=False)
+            yield Change(IGNORE, data, None if rest is None else rest.encode(_BYTES))
 
 
-def _without_rule(files: ProjectFiles) -> Iterator[Change]:
-    data = files.data(IGNORE)
-    text = (data or b"").decode(_BYTES)
-    span = blocks.find_lines(text, IGNORED)
-    if span is not None:
-        rest = blocks.cut(text, span, gap=False)
-        yield Change(IGNORE, data, None if rest is None else rest.encode(_BYTES))
+def _form(agent: Agent) -> ModuleType:
+    return toml_edit if agent.form == "toml" else json_edit
 
 
 def _place(
@@ -159,27 +155,16 @@ def _instructions(files: ProjectFiles, agent: Agent) -> str:
     return next(there, agent.default)
 
 
-def _with_block(text: str | None, name: str) -> str:
-    body = guidance.block(terseness.rules("standard"))
-    if text is None:
-        return blocks.append(None, body, gap=True)
-    span = blocks.find_marked(text, guidance.BEGIN, guidance.END, name)
-    if span is None:
-        return blocks.append(text, body, gap=True)
-    return blocks.replace(text, span, body)
-
-
 def _keeps(files: ProjectFiles, agent: Agent, going: Agent) -> bool:
     """Whether the agent has a server of our name when our entry for *going* is out.
 
     Of another engine, even, since the block and the rule serve both. A configuration that cannot
     be read may hold one.
     """
-    form = toml_edit if agent.form == "toml" else json_edit
     place = _place(agent, lambda entry: agent is not going or not launch.is_ours(entry))
     try:
         text = files.text(agent.config)
-        return text is not None and form.holds(text, place)
+        return text is not None and bool(_form(agent).holds(text, place))
     except Failure:
         return True
 

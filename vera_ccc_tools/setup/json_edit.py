@@ -118,9 +118,8 @@ class _Found:
         self.text = text
         self.place = place
         self.plain = _blanked(text) if place.comments else text
-        self.plain = (
-            self.plain.replace("\ufeff", " ", 1) if text.startswith("\ufeff") else self.plain
-        )
+        if text.startswith("\ufeff"):
+            self.plain = f" {self.plain[1:]}"
         try:
             said = _DECODER.decode(self.plain)
         except json.JSONDecodeError as error:
@@ -235,18 +234,13 @@ class _Found:
 
 
 def _updated(found: _Found, entry: Entry) -> str:
+    """The text with our entry's `command` and `args`, which `Place.is_ours` knows it by, anew."""
     for name in ("command", "args"):
         assert found.entry is not None
-        members = found.members(found.entry.value)
-        there = next((member for member in members if member.name == name), None)
-        said = found.said[found.place.servers][found.place.name]
-        if there is None:
-            edited = found.inserted(found.entry.value, name, entry[name])
-        elif said[name] != entry[name]:
-            edited = found.exchanged(there, entry[name])
-        else:
-            continue
-        found = _Found(edited, found.place)
+        if found.said[found.place.servers][found.place.name][name] != entry[name]:
+            members = found.members(found.entry.value)
+            member = next(member for member in members if member.name == name)
+            found = _Found(found.exchanged(member, entry[name]), found.place)
     return found.text
 
 

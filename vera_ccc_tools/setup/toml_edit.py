@@ -172,20 +172,13 @@ def _verified(text: str, place: Place, wanted: dict[str, Any]) -> str:
 
 def _updated(text: str, place: Place, entry: Entry) -> str:
     """*text* with the assignments of the table that is there as *entry* has them."""
-    table = (place.servers, place.name)
-    there = [each for each in _statements(text) if each.table == table]
-    edits = []
-    for name, value in entry.items():
-        found = next((each.span for each in there if each.key == name), None)
-        if found is not None:
-            old = text[found.start : found.end]
-            if _loads(old) != {name: value}:
-                edits.append((found, _line(name, value) + _comment(old)))
-        elif there:  # after the header
-            end = Span(there[0].span.end, there[0].span.end)
-            edits.append((end, f"\n{_line(name, value)}"))
-    for span, body in sorted(edits, key=lambda edit: edit[0].start, reverse=True):
-        text = blocks.replace(text, span, body)
+    for each in reversed(list(_statements(text))):
+        name = each.key
+        if name is None or name not in entry or each.table != (place.servers, place.name):
+            continue
+        old = text[each.span.start : each.span.end]
+        if _loads(old) != {name: entry[name]}:
+            text = blocks.replace(text, each.span, _line(name, entry[name]) + _comment(old))
     return text
 
 

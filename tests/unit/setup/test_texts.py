@@ -295,12 +295,6 @@ def test_what_the_user_adds_to_the_table_stays_with_it_and_goes_with_it() -> Non
     assert toml_edit.remove(moved, TOML) == "a = 1\n\n# next\n[other]\n"
 
 
-def test_an_assignment_that_the_user_took_out_of_the_table_comes_back() -> None:
-    text = '[mcp_servers.cce]\nargs = ["mcp"]\ncommand = "vera-ccc"\n'
-    less = {"command": "vera-ccc", "args": ["mcp"], "enabled": True}
-    assert tomllib.loads(toml_edit.put(text, TOML, less))["mcp_servers"]["cce"] == less
-
-
 @pytest.mark.parametrize(
     ("text", "says"),
     [
