@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from vera_ccc_tools.chunks.chunk import BYTES_A_TOKEN, Chunk, Member, Outline
+from vera_ccc_tools.chunks.chunk import BYTES_A_TOKEN, Chunk
 
 Level = Literal["signature", "compact", "full"]
 LEVELS: tuple[Level, ...] = ("signature", "compact", "full")
@@ -26,30 +26,17 @@ def render(chunk: Chunk, level: Level) -> str:
 
 
 def _short(chunk: Chunk, level: Level) -> str:
-    outline = chunk.outline
+    outline, lines = chunk.outline, chunk.end_line - chunk.start_line + 1
     if outline is None or (level == "signature" and not chunk.is_unit):
-        return _first_line(chunk.content)
+        whole = chunk.content.rstrip("\n").split("\n")
+        first = next((line.strip() for line in whole if line.strip()), "")
+        return "\n".join([first, *_marker(len(whole) - 1)])
     if level == "signature":
         return "\n".join(outline.signature)
-    if outline.members is None:
-        return _leaf(outline, chunk.end_line - chunk.start_line + 1)
-    return _container(outline, outline.members)
-
-
-def _first_line(content: str) -> str:
-    lines = content.rstrip("\n").split("\n")
-    first = next((line.strip() for line in lines if line.strip()), "")
-    return "\n".join([first, *_marker(len(lines) - 1)])
-
-
-def _leaf(outline: Outline, lines: int) -> str:
-    shown = [*outline.signature, outline.doc, outline.first]
-    return "\n".join([*filter(None, shown), *_marker(lines - outline.shown)])
-
-
-def _container(outline: Outline, members: tuple[Member, ...]) -> str:
     shown = [*outline.signature, *filter(None, [outline.doc, outline.first])]
-    for member in members:
+    if outline.members is None:
+        shown += _marker(lines - outline.shown)
+    for member in outline.members or ():
         shown += [*member.head, *_marker(member.lines - len(member.head))]
     return "\n".join([*shown, *filter(None, [outline.last])])
 

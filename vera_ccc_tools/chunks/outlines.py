@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -67,7 +67,7 @@ def _rows(node: Node, begin: int, end: int, syntax: Syntax) -> Member:
     return Member((rows[first], *second), end - begin + 1)
 
 
-def name_of(unit: Unit, syntax: Syntax) -> str:
+def _name_of(unit: Unit, syntax: Syntax) -> str:
     """The name of *unit* behind those of the units closest around it, joined by dots."""
     names: list[str] = []
     each: Unit | None = unit
@@ -117,8 +117,7 @@ def _named_inside(outer: Node) -> Node | None:
 
 
 def _words(node: Node, syntax: Syntax) -> str:
-    text = syntax.text.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
-    return " ".join(text.split())[:200]
+    return " ".join(syntax.text.between(node.start_byte, node.end_byte).split())[:200]
 
 
 class _Reader:
@@ -138,11 +137,11 @@ class _Reader:
         if string is not None:
             statements, docs = statements[1:], [string]
         signature = self._signature(body)
-        doc = self._doc(docs or self._inside(body))
+        doc = self._first(docs or self._inside(body))
         container = self._is_container(statements)
-        first = "" if container else self._first(statements)
+        first = "" if container else self._first(statements[:1])
         return Outline(
-            name_of(self._unit, self._syntax),
+            _name_of(self._unit, self._syntax),
             signature,
             doc,
             first,
@@ -162,33 +161,21 @@ class _Reader:
 
     def _statements(self, body: Node | None) -> list[Node]:
         """What stands in *body*, without comments and attributes."""
-        if body is None:
-            return []
-        if body.type not in _BLOCKS:
-            return [body]
-        return list(self._children(body))
-
-    def _children(self, body: Node) -> Iterator[Node]:
-        behind = _opening(body)
+        if body is None or body.type not in _BLOCKS | _LISTS:
+            return [body] if body is not None else []
+        behind, leading = _opening(body), self._syntax.grammar.leading
+        found: list[Node] = []
         for child in body.named_children:
-            if child.start_byte < behind or child.type in self._syntax.grammar.leading:
-                continue
-            if child.type in _LISTS:
-                yield from self._children(child)
-            else:
-                yield child
+            if child.start_byte >= behind and child.type not in leading:
+                found += self._statements(child) if child.type in _LISTS else [child]
+        return found
 
     def _inside(self, body: Node | None) -> list[Node]:
         if body is None or self._unit.node.type not in self._syntax.grammar.functions:
             return []
-        before = [
-            node
-            for node in self._unit.node.children
-            if "comment" in node.type and self._syntax.is_first(node)
-        ]
-        first = body.named_child(0) if body.named_child_count else None
-        begins = [first] if first is not None and "comment" in first.type else []
-        return [*before, *begins]
+        before = [node for node in self._unit.node.children if self._syntax.is_first(node)]
+        begins = body.named_children[:1]
+        return [node for node in (*before, *begins) if "comment" in node.type]
 
     def _signature(self, body: Node | None) -> tuple[str, ...]:
         """The attributes' lines, and the statement's up to the body or a comment before it."""
@@ -206,13 +193,14 @@ class _Reader:
 
     def _shown(self, start: int, end: int) -> list[str]:
         """The lines between two bytes, stripped; their rows are marked as shown."""
-        text = self._text.data[start:end].decode("utf-8", "replace").rstrip()
+        text = self._text.between(start, end).rstrip()
         row = self._text.data.count(b"\n", 0, start)
         lines = [line.strip() for line in text.split("\n")]
         self._rows.update(range(row, row + len(lines)))
         return [line for line in lines if line]
 
-    def _doc(self, nodes: Sequence[Node]) -> str:
+    def _first(self, nodes: Sequence[Node]) -> str:
+        """The first line of *nodes* with a word in it; its row is marked as shown."""
         for node in nodes:
             line = self._wordy(node)
             if line is not None:
@@ -220,16 +208,9 @@ class _Reader:
                 return line[1]
         return ""
 
-    def _first(self, statements: Sequence[Node]) -> str:
-        if not statements:
-            return ""
-        row, line = self._wordy(statements[0]) or (statements[0].start_point.row, "")
-        self._rows.add(row)
-        return line
-
     def _wordy(self, node: Node) -> tuple[int, str] | None:
         """The first line of *node* with a word in it, and its row."""
-        text = self._text.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
+        text = self._text.between(node.start_byte, node.end_byte)
         for number, line in enumerate(text.split("\n")):
             if _WORD.search(line):
                 return node.start_point.row + number, line.strip()
@@ -251,10 +232,8 @@ class _Reader:
         outer = self._unit.outer
         if body is None or outer.type not in _NAMED_BEHIND:
             return ""
-        tail = self._text.data[body.end_byte : outer.end_byte].decode("utf-8", "replace")
-        if not _WORD.search(tail):
-            return ""
-        return f"}} {' '.join(tail.split())}"
+        tail = self._text.between(body.end_byte, outer.end_byte)
+        return f"}} {' '.join(tail.split())}" if _WORD.search(tail) else ""
 
 
 def _body(node: Node) -> Node | None:
@@ -263,11 +242,9 @@ def _body(node: Node) -> Node | None:
         found = node.child_by_field_name(field)
         if found is not None:
             return found
-    if node.type == "section":
-        return node
     if node.type == "type_declaration":
         return _body_of_types(node)
-    return None
+    return node if node.type == "section" else None
 
 
 def _body_of_types(node: Node) -> Node | None:

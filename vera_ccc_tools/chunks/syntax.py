@@ -57,6 +57,10 @@ class Text:
     def size(self, first: int, last: int) -> int:
         return self._starts[last + 1] - self._starts[first]
 
+    def between(self, start: int, end: int) -> str:
+        """The text between two bytes."""
+        return self.data[start:end].decode("utf-8", "replace")
+
     def lines(self, first: int, last: int) -> str:
         """The rows, both included, without the last one's line end."""
         whole = self.data[self._starts[first] : self._starts[last + 1] - 1].decode()
@@ -157,17 +161,9 @@ class Syntax:
             outer = parent
         above = tuple(self._above(outer.start_point.row))[::-1]
         first = above[0] if above else outer
-        last = self.last_row(outer)
-        return Unit(
-            node,
-            outer,
-            above,
-            within,
-            first.start_byte,
-            outer.end_byte,
-            first.start_point.row,
-            last,
-        )
+        start, end = first.start_byte, outer.end_byte
+        rows = first.start_point.row, self.last_row(outer)
+        return Unit(node, outer, above, within, start, end, *rows)
 
     def last_row(self, node: Node) -> int:
         """The last row of *node* that is not blank; a node may end where the next row begins."""

@@ -106,11 +106,11 @@ class _File:
     def chunk(self, hit: Hit) -> Chunk:
         """The unit that holds most of *hit*, or the window with its lines whole."""
         first, last = hit.start_line - 1, hit.end_line - 1
-        if not 0 <= first <= last < self.text.count:
-            return _as_found(hit)
-        if self.text.size(first, last) > MAX_UNIT:  # in lines without end
-            return _as_found(hit)
-        if not results.agrees(hit, self.text.lines(first, last).split("\n")):
+        if (
+            not 0 <= first <= last < self.text.count
+            or self.text.size(first, last) > MAX_UNIT  # in lines without end
+            or not results.agrees(hit, self.text.lines(first, last).split("\n"))
+        ):
             return _as_found(hit)
         unit = self._holder(first, last)
         return self._window(first, last) if unit is None else self.unit_chunk(unit)
