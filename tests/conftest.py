@@ -90,6 +90,7 @@ def _user_environment(home: Path) -> dict[str, str]:
         "GIT_CONFIG_NOSYSTEM": "1",
         "COCOINDEX_CODE_DIR": str(home / ".cocoindex_code"),
         "COCOINDEX_DISABLE_USAGE_TRACKING": "1",
+        "VERA_CCC_TIMEOUT_WORDS": "0",  # a busy machine may keep ccc longer than a user waits
         "PYTHONPATH": str(ROOT),
     }
 

@@ -25,8 +25,16 @@ from vera_ccc_tools.system.text import clean
 
 __all__ = ["Ccc", "Diagnosis", "Hit", "Progress", "Query", "SearchReply", "Status", "deadline_of"]
 
-DEADLINES = {"status": 2.0, "search": 60.0, "index": 600.0, "init": 120.0, "doctor": 120.0}
-"""Seconds that each command may take, unless ``VERA_CCC_TIMEOUT_…`` says otherwise."""
+DEADLINES = {
+    "status": 2.0,
+    "search": 60.0,
+    "index": 600.0,
+    "init": 120.0,
+    "doctor": 120.0,
+    "words": 4.0,
+}
+"""Seconds that each command may take, unless ``VERA_CCC_TIMEOUT_…`` says otherwise; ``words`` is
+how long a search waits for ccc before it answers by words."""
 LEAST = 0.5
 """Seconds that a command gets in any case, however long its call has run already."""
 _WITHOUT_DAEMON = {"version", "init"}

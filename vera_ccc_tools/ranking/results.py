@@ -61,18 +61,8 @@ def arrange(ranked: Sequence[Hit], *, per_file: int | None = PER_FILE) -> Result
             left.append(hit)
     hits = list(first)
     for hit in left:
-        hits += _unshown(hit, hits)
+        hits += unshown(hit, hits)
     return Results(tuple(hits), len(first))
-
-
-def beyond(offset: int, limit: int, *, results: int, candidates: int) -> tuple[int, int] | None:
-    """What a page still needs of ccc's own order, as its offset and limit; None for nothing.
-
-    The order as a whole is the *results* that were made of ccc's first *candidates*, and then its
-    other chunks as they come.
-    """
-    wanted = min(limit, offset + limit - results)
-    return (candidates + max(0, offset - results), wanted) if wanted > 0 else None
 
 
 def restore(hit: Hit, text: str) -> Hit:
@@ -140,7 +130,7 @@ def _fuller(one: str, other: str) -> str:
     return one + other[common:]
 
 
-def _unshown(hit: Hit, shown: Sequence[Hit]) -> Iterator[Hit]:
+def unshown(hit: Hit, shown: Sequence[Hit]) -> Iterator[Hit]:
     """The pieces of *hit* whose lines are not *shown* yet; without those that are blank."""
     lines = _lines(hit)
     if lines is None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from vera_ccc_tools.ccc import daemon, project
-from vera_ccc_tools.ccc.client import Hit
+from vera_ccc_tools.ccc.client import Hit, deadline_of
 from vera_ccc_tools.errors import Do, Failure, Step
 from vera_ccc_tools.refresh.index_runs import still_indexing
 from vera_ccc_tools.system.call import Call
@@ -17,8 +18,6 @@ from vera_ccc_tools.words import candidates
 from vera_ccc_tools.words.candidates import Found
 from vera_ccc_tools.words.scope import Wanted
 
-ANSWERED = 4.0
-"""Seconds after which a search no longer waits for ccc."""
 STATUS = 0.7
 """Seconds for asking how far an index run is."""
 ANYWAY = frozenset(("home_project", "invalid_argument"))
@@ -55,6 +54,16 @@ def join(hits: Sequence[Hit], words: Words, cancel: Cancel) -> tuple[tuple[Hit, 
         return tuple(hits), "meaning"
 
 
+def left(session: Session, started: float) -> float | None:
+    """Seconds that a call that *started* then still waits for ccc; None for no limit.
+
+    Raises:
+        Failure: ``bad_setting``.
+    """
+    seconds = deadline_of("words", session.environ)
+    return None if seconds is None else started + seconds - time.monotonic()
+
+
 def late(session: Session, root: Path, call: Call) -> Failure:
     """Why ccc is not waited for any longer."""
     if not daemon.is_up(session.environ):
@@ -64,5 +73,6 @@ def late(session: Session, root: Path, call: Call) -> Failure:
             status = asked.result(call.cancel)
             if status.progress is not None:
                 return still_indexing(root, status)
-    message = f"ccc has not answered within {ANSWERED:g} s."
+    seconds = deadline_of("words", session.environ) or 0
+    message = f"ccc has not answered within {seconds:g} s."
     return Failure("late", message, Step(Do.LATER_OR_RESTART))

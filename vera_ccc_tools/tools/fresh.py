@@ -26,7 +26,7 @@ from vera_ccc_tools.refresh.index_runs import (
 )
 from vera_ccc_tools.refresh.refresher import Look
 from vera_ccc_tools.system.locks import turn
-from vera_ccc_tools.system.tasks import Cancel, Task, running
+from vera_ccc_tools.system.tasks import Cancel, Cancelled, Task, running
 from vera_ccc_tools.tools.session import Session
 
 LATER_ANSWER = 15.0
@@ -40,7 +40,8 @@ class Page:
     """One page of results.
 
     Attributes:
-        hits: At most as many as were asked for.
+        hits: As many as were asked for, or fewer; one more where a chunk's pieces stay together.
+        ends: The offset behind each, where a page that goes on from it begins.
         more: Whether there are further ones.
         by: ``meaning``, ``both`` or ``words``: what led to them.
         cut: Whether ccc had further hits that were not looked at.
@@ -48,6 +49,7 @@ class Page:
     """
 
     hits: tuple[Hit, ...]
+    ends: tuple[int, ...] = ()
     more: bool = False
     by: str = "meaning"
     cut: bool = False
@@ -167,16 +169,16 @@ def _begin(session: Session, target: Target, fetch: Fetch, seen: Look) -> Task[P
 def _end(
     session: Session, target: Target, fetch: Fetch, seen: Look, task: Task[Page] | None
 ) -> Found:
-    """Wait for a refreshing search where that is worth it; else search beside it.
-
-    A call that is cancelled leaves it to itself: ccc's daemon goes on with its index run anyway,
-    and what it comes to is worth knowing.
-    """
+    """Wait for a refreshing search where that is worth it; else search beside it."""
     if task is None:
         return _beside(session, target, fetch, seen.why)
-    if not ends_soon(task, target):
-        return _beside(session, target, fetch, seen.why)
-    page = task.result(target.call.cancel)
+    try:
+        if not ends_soon(task, target):
+            return _beside(session, target, fetch, seen.why)
+        page = task.result(target.call.cancel)
+    except Cancelled:
+        task.cancel.press()
+        raise
     errors = 0 if page.run is None else page.run.errors
     notes = (*seen.notes, *([failed(errors, target.ccc.environ)] if errors else []))
     return Found(page, refreshed=True, reason=seen.why, notes=notes, looked=seen.seconds)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,11 +15,11 @@ from vera_ccc_tools.ccc.client import Ccc, Hit, Progress, Query, SearchReply
 from vera_ccc_tools.errors import Do, Failure, Front, Step
 from vera_ccc_tools.phrases import say
 from vera_ccc_tools.ranking import preview, rank
-from vera_ccc_tools.ranking.results import PER_FILE, arrange, beyond, restore
+from vera_ccc_tools.ranking.results import PER_FILE, arrange, restore, unshown
 from vera_ccc_tools.refresh.index_runs import Target
 from vera_ccc_tools.system import text as output
 from vera_ccc_tools.system.call import Call
-from vera_ccc_tools.system.tasks import Cancel, running
+from vera_ccc_tools.system.tasks import Cancel, Cancelled, Task
 from vera_ccc_tools.tools import by_words, fresh
 from vera_ccc_tools.tools.answer import Answer
 from vera_ccc_tools.tools.arguments import SearchArguments
@@ -73,20 +74,23 @@ def _find(session: Session, call: Call, root: Path, wanted: _Wanted, started: fl
         return _by_meaning(session, call, wanted, None, started)
     query, scope = wanted.arguments.query, words.Wanted(wanted.within, wanted.languages)
     with by_words.looking(session, root, query, scope) as looked:
+        meaning = Task(
+            lambda own: _by_meaning(session, replace(call, cancel=own), wanted, looked, started)
+        )
         try:
-            with running(
-                lambda own: _by_meaning(session, replace(call, cancel=own), wanted, looked, started)
-            ) as meaning:
-                if not meaning.wait(started + by_words.ANSWERED - time.monotonic(), call.cancel):
-                    raise by_words.late(session, root, call)
-                return meaning.result(call.cancel)
+            if not meaning.wait(by_words.left(session, started), call.cancel):
+                session.leave(meaning)
+                raise by_words.late(session, root, call)
+            return meaning.result(call.cancel)
+        except Cancelled:
+            meaning.cancel.press()
+            raise
         except Failure as failure:
             if failure.code in by_words.ANYWAY or project.holds_home(root):
                 raise
             with suppress(Failure):  # then the first one counts
                 found = looked.result(call.cancel)
-                ranked = rank.rank(query, found.hits)
-                page = replace(wanted.page(wanted.ordered(ranked), None, 0), by="words")
+                page = replace(wanted.page(wanted.results(found.hits)), by="words")
                 return Found(page, refreshed=False, notes=found.notes, instead=failure)
             raise
 
@@ -139,23 +143,42 @@ class _Wanted:
     within: PathFilter | None
     in_results: bool = True
 
-    def ordered(self, ranked: tuple[Hit, ...]) -> tuple[Hit, ...]:
-        """The results out of *ranked* chunks, or these."""
+    def results(self, candidates: Sequence[Hit]) -> Sequence[Hit]:
+        """The results out of the *candidates* in our order, or these in that order."""
+        ranked = rank.rank(self.arguments.query, candidates)
         if not self.in_results:
             return ranked
         per_file = None if self.within is not None and self.within.one_file else PER_FILE
         return arrange(ranked, per_file=per_file).hits
 
-    def page(self, results: tuple[Hit, ...], source: _Source | None, candidates: int) -> Page:
-        """The wanted ones of *results*, and then of what *source* has behind its *candidates*."""
+    def page(
+        self, results: Sequence[Hit], candidates: Sequence[Hit] = (), source: _Source | None = None
+    ) -> Page:
+        """The wanted ones of *results*, and then of what *source* has behind the *candidates*.
+
+        The order as a whole is the results that were made of the candidates, and then ccc's other
+        chunks as they come, without the lines that the words have led to.
+        """
         if not self.in_results:
-            return Page(results)
-        offset, limit = self.arguments.offset, self.arguments.limit
-        shown = results[offset : offset + limit + 1]
-        further = beyond(offset, limit + 1, results=len(results), candidates=candidates)
-        if source is not None and further is not None:
-            shown += source.take(*further)
-        return Page(shown[:limit], len(shown) > limit)
+            return Page(tuple(results))
+        windows = [hit for hit in candidates if is_by_words(hit)]
+        behind = len(candidates) - len(windows) - len(results)
+        offset, most = self.arguments.offset, self.arguments.limit
+        placed = list(enumerate(results, 1))[offset:]
+        at = max(offset, len(results))
+        while source is not None and len(placed) <= most:
+            wanted = most + 1 - len(placed)
+            found = source.take(behind + at, wanted)
+            for hit in found:
+                at += 1
+                placed += [(at, piece) for piece in unshown(hit, windows)]
+            if len(found) < wanted:
+                break
+        while most < len(placed) and placed[most][0] == placed[most - 1][0]:
+            most += 1  # pieces of one chunk are shown together
+        shown = placed[:most]
+        hits, ends = tuple(hit for _, hit in shown), tuple(end for end, _ in shown)
+        return Page(hits, ends, more=len(placed) > most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,13 +192,13 @@ class _Hits:
         """The wanted page: of our order as far as the candidates go, then of ccc's own."""
         wanted, source = self.wanted, _Source(self, cancel, refresh=refresh)
         if self.looked is None:
-            page = wanted.page((), source, 0)
+            page = wanted.page((), (), source)
         else:
             hits = source.take(0, rank.CANDIDATES)
-            joined, by = by_words.join(hits, self.looked, cancel)
-            ranked = rank.rank(wanted.arguments.query, joined)
+            candidates, by = by_words.join(hits, self.looked, cancel)
+            results = wanted.results(candidates)
             further = source if len(hits) == rank.CANDIDATES else None
-            page = replace(wanted.page(wanted.ordered(ranked), further, len(hits)), by=by)
+            page = replace(wanted.page(results, candidates, further), by=by)
         return replace(page, cut=source.cut, run=source.run)
 
     def ask(self, offset: int, limit: int, cancel: Cancel, *, refresh: bool) -> SearchReply:
@@ -260,7 +283,7 @@ def _answer(found: Found, arguments: SearchArguments, view: _View, started: floa
     head = [] if found.instead is None else [lead(found.instead, view.front)]
     lines = [*head, fitted.text] if shown else head
     more = page.more or len(shown) < len(page.hits)
-    following = arguments.offset + len(shown) if more and shown else None
+    following = page.ends[len(shown) - 1] if more and shown else None
     lines.append(_trailer(len(shown), len(page.hits), following, arguments, view.front))
     notes = [output.clean_line(note) for note in (*found.notes, *([_CUT] if page.cut else []))]
     lines.extend(f"Note: {note}" for note in notes)

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vera_ccc_tools.ccc import project
 from vera_ccc_tools.ccc.client import Ccc
@@ -76,6 +76,7 @@ class Session:
         self._refreshers: dict[Path, Refresher] = {}
         self._synced: set[Path] = set()
         self._jobs: dict[Path, Job] = {}
+        self._left: list[Task[Any]] = []
 
     def ccc(self) -> Ccc:
         """The installed ccc, looked for anew so that an install or upgrade is seen.
@@ -176,6 +177,8 @@ class Session:
 
     def close(self) -> None:
         """End what runs in the background."""
+        for task in self._left:
+            task.cancel.press()
         jobs = self._all_jobs()
         for job in jobs:
             job.cancel.press()
@@ -184,6 +187,11 @@ class Session:
         until = time.monotonic() + END_SECONDS
         for job in jobs:
             job.wait(until - time.monotonic(), Cancel())
+
+    def leave(self, task: Task[Any]) -> None:
+        """Let *task* come to its end though nobody waits for it: it may end a refresh."""
+        with self._lock:
+            self._left = [task, *(each for each in self._left if not each.done)]
 
     def _all_jobs(self) -> list[Job]:
         with self._lock:

@@ -181,28 +181,6 @@ def test_arranging_twice_gives_the_same(hits: list[Hit]) -> None:
     assert merging.arrange(hits) == merging.arrange(tuple(hits))
 
 
-# --- pages ---------------------------------------------------------------------------------------
-
-
-@given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 60), st.lists(st.integers(1, 20)))
-def test_pages_tile_our_results_and_then_cccs_own_order(
-    results: int, candidates: int, rest: int, limits: list[int]
-) -> None:
-    ours = [("ours", at) for at in range(results)]
-    cccs = [("ccc", at) for at in range(candidates + rest)]
-    offset, seen = 0, []
-    for limit in limits:
-        page = ours[offset : offset + limit]
-        wanted = merging.beyond(offset, limit, results=results, candidates=candidates)
-        if wanted is not None:
-            start, count = wanted
-            page += cccs[start : start + count]
-        assert len(page) <= limit
-        seen += page
-        offset += limit
-    assert seen == [*ours, *cccs[candidates:]][:offset]
-
-
 # --- restore -------------------------------------------------------------------------------------
 
 

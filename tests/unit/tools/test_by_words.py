@@ -13,7 +13,7 @@ from core_helpers import answer, environment, fake_ccc, make_project, row
 from helpers import write_file
 from vera_ccc_tools.errors import Front
 from vera_ccc_tools.system.call import Call
-from vera_ccc_tools.tools import by_words, table
+from vera_ccc_tools.tools import table
 from vera_ccc_tools.tools.session import Session
 
 THROTTLE = "def throttle(request):\n    return limit(request)\n"
@@ -82,14 +82,11 @@ def test_each_cause_is_named_with_its_step_to_each_reader(
 
 
 def test_a_ccc_that_does_not_answer_in_time_is_not_waited_for(
-    root: Path,
-    tmp_path: Path,
-    fake_executable: MakeExecutable,
-    monkeypatch: pytest.MonkeyPatch,
+    root: Path, tmp_path: Path, fake_executable: MakeExecutable
 ) -> None:
-    monkeypatch.setattr(by_words, "ANSWERED", 0.5)
     slow = fake_ccc(fake_executable, tmp_path, "time.sleep(60)")
-    text, details = ask(root, environment(VERA_CCC_EXECUTABLE=str(slow.path)))
+    given = {"VERA_CCC_EXECUTABLE": str(slow.path), "VERA_CCC_TIMEOUT_WORDS": "0.5"}
+    text, details = ask(root, environment(**given))
     assert text.startswith("By words, not by meaning: ccc's daemon is starting. Try again in a few")
     assert (details["by"], details["instead"]) == ("words", "daemon_starting")
 
