@@ -73,9 +73,10 @@ TOOLS = (
             '("where are uploads retried", "parse the config file"), not only names. Gives the '
             "best chunks as `path:start-end [language] score` and their lines verbatim; paths are "
             "relative to the working directory, ready for read. The index is brought up to date "
-            "first; without one, the words of the query are looked for. For exact text or a known symbol use rg, for file names fd, for a known file "
-            "read. Output: at most 50 KB or 2000 lines, whole results only; what is left out is "
-            "named with the offset to go on with."
+            "first; without one, the words of the query are looked for. For exact text or a known "
+            "symbol use rg, for file names fd, for a known file read. Output: at most 50 KB or "
+            "2000 lines, whole results only; what is left out is named with the offset to go on "
+            "with."
         ),
         snippet="Search code by meaning: find where and how something is done",
         guidelines=(

@@ -47,19 +47,30 @@ def session_in(
     session.close()
 
 
-def rows(place: tuple[Session, Path], **arguments: Any) -> list[tuple[str, int, int]]:
+def found(place: tuple[Session, Path], **arguments: Any) -> dict[str, Any]:
     session, root = place
     result = table.call_tool(session, "ccc_search", {"query": QUERY, **arguments}, Call(root))
     assert not result["isError"], result
-    found = result["details"]["results"]
-    return [(row["file_path"], row["start_line"], row["end_line"]) for row in found]
+    return dict(result["details"])
+
+
+def places(details: dict[str, Any]) -> list[tuple[str, int, int]]:
+    results = details["results"]
+    return [(row["file_path"], row["start_line"], row["end_line"]) for row in results]
+
+
+def rows(place: tuple[Session, Path], **arguments: Any) -> list[tuple[str, int, int]]:
+    return places(found(place, **arguments))
 
 
 def pages(place: tuple[Session, Path], **arguments: Any) -> list[tuple[str, int, int]]:
     """All results, page by page."""
     everything: list[tuple[str, int, int]] = []
-    while page := rows(place, limit=37, offset=len(everything), **arguments):
-        everything += page
+    offset = 0
+    while offset is not None:
+        page = found(place, limit=37, offset=offset, **arguments)
+        everything += places(page)
+        offset = page["next_offset"]
     return everything
 
 
@@ -69,8 +80,8 @@ def own_order(place: tuple[Session, Path], cover: str | None = None) -> list[tup
     return [(hit.file_path, hit.start_line, hit.end_line) for hit in hits]
 
 
-def lines(found: list[tuple[str, int, int]]) -> set[tuple[str, int]]:
-    return {(path, line) for path, first, last in found for line in range(first, last + 1)}
+def lines(shown: list[tuple[str, int, int]]) -> set[tuple[str, int]]:
+    return {(path, line) for path, first, last in shown for line in range(first, last + 1)}
 
 
 def test_the_pages_of_cccs_order_are_cccs_own(session_in: tuple[Session, Path]) -> None:
