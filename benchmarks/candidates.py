@@ -21,6 +21,7 @@ from typing import Any
 import environment
 from vera_ccc_tools.ccc.client import Ccc, Hit, Query
 from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.system.environment import Environment
 
 CANDIDATES = 100
 FEW = 5
@@ -174,13 +175,13 @@ def _ccc(work: Path, model: str) -> Iterator[Ccc]:
     home.mkdir(parents=True, exist_ok=True)
     with environment.embedding_server(python, model) as address:
         environment.write_global_settings(directory, model, address)
-        ccc = Ccc(environment.find_ccc().path, _environ(home, directory))
+        ccc = Ccc(environment.find_ccc().path, Environment(_environ(home, directory)))
         try:
             yield ccc
         finally:
             subprocess.run(
                 [str(ccc.executable), "daemon", "stop"],
-                env=dict(ccc.environ),
+                env=ccc.environment.variables,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=60,

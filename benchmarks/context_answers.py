@@ -28,6 +28,7 @@ from vera_ccc_tools.mcp_server.answers import Entry
 from vera_ccc_tools.mcp_server.tools import select
 from vera_ccc_tools.mcp_server.tools.select import Neighbours
 from vera_ccc_tools.ranking import rank
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.system.tasks import Cancel
 
 RESULTS = 10
@@ -140,7 +141,7 @@ def gather(options: argparse.Namespace) -> dict[str, Group]:
 
 
 def _neighbours(project: Path) -> Neighbours:
-    graph = Graph(project, {})
+    graph = Graph(project, Environment({}))
     graph.start(Cancel())
     graph.wait(GRAPH_SECONDS)
     if not graph.ready:

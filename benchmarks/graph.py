@@ -25,6 +25,7 @@ from typing import Any
 
 from benchmarks.playground import user
 from benchmarks.search import WORDS
+from vera_ccc_tools.system.environment import Environment
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE_SHARE = 5
@@ -144,7 +145,7 @@ def measure(root: Path, rounds: int) -> dict[str, Any]:
 
     search = searcher(root)
     alone = [timed(search) for _ in range(rounds)]
-    graph = Graph(root, os.environ)
+    graph = Graph(root, Environment())
     began = time.perf_counter()
     graph.start(Cancel())
     beside = []
@@ -195,7 +196,7 @@ def updates(root: Path, graph: Any, rounds: int) -> dict[str, list[float]]:
 
     paths = sorted(root.glob("d*/f*.py"))[-rounds:]
     found: dict[str, list[float]] = defaultdict(list)
-    git = Git.find()
+    git = Git.find(Environment())
 
     def update() -> None:
         assert graph.update()

@@ -20,6 +20,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from vera_ccc_tools.system.environment import Environment
+
 SIZES = (1_000, 10_000, 100_000)
 ROUNDS = 15
 _IN_A_DIRECTORY = 40
@@ -98,7 +100,7 @@ def _measure(size: int) -> dict[str, float]:
         bare = _share_of_ccc(root, tracked)
         syncer = Syncer()
         first, report = _timed(lambda: syncer.sync(root))
-        command = [str(Git.find().executable), *STATUS]
+        command = [str(Git.find(Environment()).executable), *STATUS]
         asked, unchanged, edited = [], [], []
         for turn in range(ROUNDS):
             asked.append(_timed(lambda: _run(command, root))[0])

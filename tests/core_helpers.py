@@ -19,7 +19,10 @@ import pytest
 
 from helpers import ROOT
 from vera_ccc_tools.ccc.client import Ccc, Query
+from vera_ccc_tools.ccc.daemon import Daemon
+from vera_ccc_tools.ccc.places import Places
 from vera_ccc_tools.errors import Failure
+from vera_ccc_tools.system.environment import Environment
 
 STATUS = """\
 Index stats:
@@ -120,6 +123,15 @@ def environment(**changes: str) -> dict[str, str]:
     return {**os.environ, **changes}
 
 
+def places(variables: Mapping[str, str] | None = None) -> Places:
+    """Where a user's ccc keeps things; this process's own without *variables*."""
+    return Places(Environment(variables))
+
+
+def daemon_of(variables: Mapping[str, str] | None = None) -> Daemon:
+    return Daemon(places(variables))
+
+
 def make_project(root: Path, *, indexed: bool = True) -> Path:
     """Make *root* look like a ccc project, with an index that only a fake ccc can read."""
     directory = root / ".cocoindex_code"
@@ -139,7 +151,7 @@ def ccc_maker(make: MakeExecutable, directory: Path) -> MakeCcc:
     def build(body: str, **environ: str) -> tuple[Ccc, FakeCcc]:
         fake = fake_ccc(make, directory, body)
         variables = environment(VERA_CCC_EXECUTABLE=str(fake.path), **environ)
-        return Ccc.locate(variables), fake
+        return Ccc.locate(Environment(variables)), fake
 
     return build
 

@@ -13,6 +13,7 @@ from vera_ccc_tools.ccc.client import Ccc, Query
 from vera_ccc_tools.ccc.replies import Hit
 from vera_ccc_tools.refresh.index_runs import Target
 from vera_ccc_tools.system.call import Call
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.system.tasks import Cancel
 from vera_ccc_tools.tools import fresh
 from vera_ccc_tools.tools.fresh import Fetch, Found, Page
@@ -30,7 +31,7 @@ class Tree:
     def __init__(self, root: Path, environ: dict[str, str]) -> None:
         self.root = root
         self.session = Session(environ)
-        self.ccc = Ccc.locate(environ)
+        self.ccc = Ccc.locate(Environment(environ))
         write_file(root / ".gitignore", "*.log.py\n/.cocoindex_code/\n")
         run_git(root.parent, "init", "-q", str(root))
         for name in ("a.py", "b.py", "lib/c.py", "lib/d.py"):

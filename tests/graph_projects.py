@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from helpers import SECONDS, write_file
 from vera_ccc_tools.import_graph.graph import Graph
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.system.tasks import Cancel
 
 MakeGraph = Callable[..., Graph]
@@ -26,7 +26,7 @@ def graphs() -> Iterator[MakeGraph]:
 
     def make(root: Path, environ: Mapping[str, str] | None = None) -> Graph:
         project(root)
-        made.append(Graph(root, os.environ if environ is None else environ))
+        made.append(Graph(root, Environment(environ)))
         return made[-1]
 
     yield make

@@ -12,9 +12,9 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
-from vera_ccc_tools.git.git import Git
 from vera_ccc_tools.sync.project import ProjectSync
 from vera_ccc_tools.sync.report import Report
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.system.locks import turn
 from vera_ccc_tools.system.tasks import Cancel
 
@@ -39,8 +39,8 @@ class Syncer:
     one costs little more than the git command that it runs. Any thread may call it.
     """
 
-    def __init__(self, git: Git | None = None) -> None:
-        self._git = git
+    def __init__(self, environment: Environment | None = None) -> None:
+        self._environment = environment or Environment()
         self._lock = threading.Lock()
         self._projects: dict[Path, ProjectSync] = {}
 
@@ -72,4 +72,4 @@ class Syncer:
     def _project(self, root: Path) -> ProjectSync:
         root = Path(os.path.realpath(root))
         with self._lock:
-            return self._projects.setdefault(root, ProjectSync(root, self._git))
+            return self._projects.setdefault(root, ProjectSync(root, self._environment))

@@ -10,15 +10,19 @@ import os
 import re
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
-from vera_ccc_tools.ccc import daemon, project, replies
+from vera_ccc_tools.ccc import project, replies
+from vera_ccc_tools.ccc.daemon import Daemon
+from vera_ccc_tools.ccc.places import Places
 from vera_ccc_tools.ccc.replies import Diagnosis, Hit, Progress, SearchReply, Status
 from vera_ccc_tools.errors import Do, Failure, Step, shorten
 from vera_ccc_tools.system import files, pipes, process, secrets
+from vera_ccc_tools.system.environment import Environment, is_executable
 from vera_ccc_tools.system.pipes import Output
 from vera_ccc_tools.system.tasks import Cancel, Cancelled, running
 from vera_ccc_tools.system.text import clean
@@ -62,14 +66,14 @@ class Query:
     refresh: bool = False
 
 
-def deadline_of(command: str, environ: Mapping[str, str]) -> float | None:
+def deadline_of(command: str, environment: Environment) -> float | None:
     """The seconds that *command* may take, None for no limit.
 
     Raises:
         Failure: ``bad_setting`` when the environment variable is no number of seconds.
     """
     variable = f"VERA_CCC_TIMEOUT_{command.upper()}"
-    text = environ.get(variable, "").strip()
+    text = environment.get(variable).strip()
     if not text:
         return DEADLINES[command]
     try:
@@ -103,26 +107,33 @@ class Ccc:
 
     Attributes:
         executable: Its absolute path.
-        environ: The environment that it is given, UTF-8 forced.
+        environment: What it is given, UTF-8 forced.
         since: When (monotonic) the call began whose searches share one deadline; None where
             each has its own.
     """
 
     executable: Path
-    environ: Mapping[str, str] = field(repr=False)
+    environment: Environment = field(repr=False)
     since: float | None = None
 
     @classmethod
-    def locate(cls, environ: Mapping[str, str] | None = None) -> Ccc:
+    def locate(cls, environment: Environment) -> Ccc:
         """Find ccc: ``VERA_CCC_EXECUTABLE``, ``PATH``, ``~/.local/bin`` (pipx, uv).
 
         Raises:
             Failure: ``ccc_missing`` when there is none, or not where the variable says.
         """
-        environ = dict(os.environ if environ is None else environ)
-        named = environ.get("VERA_CCC_EXECUTABLE")
-        found = _named(named) if named else _searched(environ)
-        return cls(found, _forced(environ))
+        named = environment.get("VERA_CCC_EXECUTABLE")
+        found = _named(named) if named else _searched(environment)
+        return cls(found, _forced(environment))
+
+    @cached_property
+    def places(self) -> Places:
+        return Places(self.environment)
+
+    @cached_property
+    def daemon(self) -> Daemon:
+        return Daemon(self.places)
 
     def in_call(self, since: float) -> Ccc:
         """This ccc for the commands of one call, which began at *since*."""
@@ -189,7 +200,7 @@ class Ccc:
         self, arguments: list[str], cwd: Path, setting: str, cancel: Cancel | None
     ) -> process.Finished:
         since = self.since if setting == "search" else None
-        deadline = _Deadline.of(setting, self.environ, since)
+        deadline = _Deadline.of(setting, self.environment, since)
         cancel = cancel or Cancel()
         try:
             return self._once(arguments, cwd, deadline, cancel)
@@ -197,7 +208,7 @@ class Ccc:
             if failure.code != "daemon_lost" or arguments[0] == "init":
                 raise
             if _UNREACHED in failure.message:
-                daemon.await_start(self.environ, deadline.at, cancel)
+                self.daemon.await_start(deadline.at, cancel)
         try:  # nothing is done twice by asking the next daemon again
             return self._once(arguments, cwd, deadline, cancel)
         except Failure as failure:
@@ -207,7 +218,7 @@ class Ccc:
         self, arguments: list[str], cwd: Path, deadline: _Deadline, cancel: Cancel
     ) -> process.Finished:
         young = False
-        if arguments[0] not in _WITHOUT_DAEMON and not self._is_daemon_ready():
+        if arguments[0] not in _WITHOUT_DAEMON and not self.daemon.is_ready(self.executable):
             young = self._start_daemon(arguments[0], deadline, cancel)
         with _place(deadline, cancel, arguments[0]):
             done = process.run(
@@ -222,7 +233,7 @@ class Ccc:
 
     def _command(self, arguments: list[str], cwd: Path) -> process.Command:
         return process.Command(
-            (str(self.executable), *arguments), cwd, self.environ, spared=_DAEMON
+            (str(self.executable), *arguments), cwd, self.environment.variables, spared=_DAEMON
         )
 
     def _check(self, arguments: list[str], done: process.Finished) -> None:
@@ -250,25 +261,28 @@ class Ccc:
 
     def _said(self, text: str) -> str:
         """What ccc printed, as it may be told: clean, and without the user's keys."""
-        keys = secrets.own_keys(_global_settings(self.environ), self.environ)
+        keys = secrets.own_keys(self._global_settings(), self.environment.variables)
         return secrets.mask(replies.without_log(clean(text)), keys)
 
     def _with_last_words(self, failure: Failure) -> Failure:
         if failure.code not in ("daemon_lost", "daemon_failed"):
             return failure
-        log = project.daemon_log_path(self.environ)
-        words = shorten(self._said(daemon.last_words(self.environ)), 300)
-        return Failure(failure.code, f"{failure.message} {log} ends: {words}", failure.step)
+        words = shorten(self._said(self.daemon.last_words), 300)
+        said = f"{failure.message} {self.places.daemon_log} ends: {words}"
+        return Failure(failure.code, said, failure.step)
 
-    def _is_daemon_ready(self) -> bool:
-        return daemon.is_ready(self.environ, self.executable)
+    def _global_settings(self) -> str:
+        """The text of the user's settings, as far as it can be read."""
+        with suppress(OSError), files.opened(self.places.global_settings) as file:
+            return file.read(_SETTINGS_LIMIT).decode("utf-8", "replace")
+        return ""
 
     def _start_daemon(self, command: str, deadline: _Deadline, cancel: Cancel) -> bool:
         """Let one client start the daemon while the others wait; see `daemon.py`.
 
         Gives whether there was anything to start.
         """
-        if not project.is_file(project.global_settings_path(self.environ)):
+        if not project.is_file(self.places.global_settings):
             return False  # the command itself says so, without a daemon
         with running(self._first_call, outlives=True) as task:
             if not task.wait(deadline.left(), cancel):
@@ -285,14 +299,14 @@ class Ccc:
 
         Not to be cancelled: the daemon would come up with nobody holding the lock until it has.
         """
-        with daemon.starting(self.environ, cancel):
-            if self._is_daemon_ready():
+        with self.daemon.starting(cancel):
+            if self.daemon.is_ready(self.executable):
                 return None
             first = self._command(["daemon", "status"], Path(self.executable.anchor))
             until = time.monotonic() + START_SECONDS
             done = process.run(first, deadline=START_SECONDS)
             if _UNREACHED in _end(done.stderr):
-                daemon.await_start(self.environ, until, Cancel())
+                self.daemon.await_start(until, Cancel())
             return done
 
 
@@ -311,8 +325,8 @@ class _Deadline:
     at: float | None
 
     @classmethod
-    def of(cls, setting: str, environ: Mapping[str, str], since: float | None) -> _Deadline:
-        seconds, now = deadline_of(setting, environ), time.monotonic()
+    def of(cls, setting: str, environment: Environment, since: float | None) -> _Deadline:
+        seconds, now = deadline_of(setting, environment), time.monotonic()
         if seconds is None:
             return cls(setting, None, None)
         least = min(seconds, LEAST)
@@ -354,7 +368,7 @@ def _place(deadline: _Deadline, cancel: Cancel, command: str) -> Iterator[None]:
 
 def _named(path: str) -> Path:
     executable = Path(os.path.expanduser(path))  # noqa: PTH111 - Path's one raises
-    if executable.is_absolute() and process.is_executable(executable):
+    if executable.is_absolute() and is_executable(executable):
         return executable
     raise Failure(
         "ccc_missing",
@@ -363,10 +377,9 @@ def _named(path: str) -> Path:
     )
 
 
-def _searched(environ: Mapping[str, str]) -> Path:
-    home = environ.get("HOME") or environ.get("USERPROFILE")
-    also = [Path(home) / ".local" / "bin"] if home else []
-    found = process.find_executable("ccc", environ=environ, also=also)
+def _searched(environment: Environment) -> Path:
+    home = environment.get("HOME") or environment.get("USERPROFILE")
+    found = environment.executable("ccc", [Path(home) / ".local" / "bin"] if home else [])
     if found is None:
         raise Failure(
             "ccc_missing",
@@ -376,13 +389,14 @@ def _searched(environ: Mapping[str, str]) -> Path:
     return found
 
 
-def _forced(environ: Mapping[str, str]) -> dict[str, str]:
+def _forced(environment: Environment) -> Environment:
     # Plain tracebacks on one line each, no colours, no 80-column boxes to read around.
     plain = {"_TYPER_STANDARD_TRACEBACK": "1", "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "1000"}
     utf8 = {"PYTHONIOENCODING": "utf-8", "PYTHONUTF8": "1"}
     unset = {"FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"}
-    kept = {name: value for name, value in environ.items() if name not in unset}
-    return {**kept, **utf8, **plain}
+    given = environment.variables.items()
+    kept = {name: value for name, value in given if name not in unset}
+    return Environment({**kept, **utf8, **plain})
 
 
 def _text(stream: Output) -> str:
@@ -392,10 +406,3 @@ def _text(stream: Output) -> str:
 def _end(stream: Output) -> str:
     """The last words of a stream, among which a failing command gives its cause."""
     return (stream.tail or stream.head[-pipes.TAIL_LIMIT :]).decode("utf-8", "replace")
-
-
-def _global_settings(environ: Mapping[str, str]) -> str:
-    """The text of the user's settings, as far as it can be read."""
-    with suppress(OSError), files.opened(project.global_settings_path(environ)) as file:
-        return file.read(_SETTINGS_LIMIT).decode("utf-8", "replace")
-    return ""

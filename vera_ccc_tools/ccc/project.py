@@ -1,4 +1,4 @@
-"""Where ccc keeps things: the project's root, its settings, its index, the user's settings.
+"""Which directories are projects of ccc, and which may become one.
 
 All of it is decided from the disk alone, as ccc decides it, so that looking at a project does
 not make ccc index it.
@@ -7,7 +7,6 @@ not make ccc index it.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 from vera_ccc_tools.boot import environments
@@ -15,8 +14,6 @@ from vera_ccc_tools.errors import Do, Failure, Step, shorten
 
 DIRECTORY = ".cocoindex_code"
 SETTINGS = "settings.yml"
-INDEX = "target_sqlite.db"
-GLOBAL_SETTINGS = "global_settings.yml"
 
 
 def working_directory(cwd: str | os.PathLike[str]) -> Path:
@@ -104,52 +101,3 @@ def check_root(root: Path, cwd: Path) -> None:
 def settings_path(root: Path) -> Path:
     """The project's settings, which belong to the user and to ccc."""
     return root / DIRECTORY / SETTINGS
-
-
-def index_path(root: Path, environ: Mapping[str, str] | None = None) -> Path:
-    """The index database of the project at *root*, which ccc can be told to keep elsewhere.
-
-    The rule is ccc's: the first matching pair of ``COCOINDEX_CODE_DB_PATH_MAPPING``
-    (``source=target``, comma-separated), else the project's own directory.
-    """
-    environ = os.environ if environ is None else environ
-    for pair in environ.get("COCOINDEX_CODE_DB_PATH_MAPPING", "").split(","):
-        source, separator, target = pair.strip().partition("=")
-        if separator and root.is_relative_to(Path(source).resolve()):
-            return Path(target) / root.relative_to(Path(source).resolve()) / INDEX
-    return root / DIRECTORY / INDEX
-
-
-def is_indexed(root: Path, environ: Mapping[str, str] | None = None) -> bool:
-    """Whether an index exists; decided by its database file, without ccc."""
-    try:
-        return index_path(root, environ).stat().st_size > 0
-    except OSError:
-        return False
-
-
-def user_directory(environ: Mapping[str, str] | None = None) -> Path:
-    """The directory of ccc's global settings, daemon log and socket."""
-    environ = os.environ if environ is None else environ
-    named = environ.get("COCOINDEX_CODE_DIR")
-    if named:
-        return Path(named)
-    named = environ.get("USERPROFILE" if os.name == "nt" else "HOME")
-    return (Path(named) if named else environments.home()) / DIRECTORY
-
-
-def global_settings_path(environ: Mapping[str, str] | None = None) -> Path:
-    """The user's settings: the embedding model and the daemon's environment (with API keys)."""
-    return user_directory(environ) / GLOBAL_SETTINGS
-
-
-def runtime_directory(environ: Mapping[str, str] | None = None) -> Path:
-    """The directory of the daemon's socket, process id and log."""
-    environ = os.environ if environ is None else environ
-    named = environ.get("COCOINDEX_CODE_RUNTIME_DIR")
-    return Path(named) if named else user_directory(environ)
-
-
-def daemon_log_path(environ: Mapping[str, str] | None = None) -> Path:
-    """The log that ccc's daemon writes, its last words after a crash included."""
-    return runtime_directory(environ) / "daemon.log"

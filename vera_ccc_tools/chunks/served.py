@@ -15,7 +15,6 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import get_args
 
-from vera_ccc_tools.ccc import project
 from vera_ccc_tools.chunks import syntax, units
 from vera_ccc_tools.chunks.chunk import Chunk, Type
 from vera_ccc_tools.chunks.units import Read
@@ -120,9 +119,9 @@ def _digest(content: str) -> str:
 class ServedChunks:
     """The chunks of one project that any process has served, the latest `KEPT` of them."""
 
-    def __init__(self, root: Path) -> None:
-        path = project.index_path(root).with_name(FILE)
-        self._database = CacheDatabase(path, _TABLES, VERSION)
+    def __init__(self, index: Path) -> None:
+        """Beside the *index* of the project."""
+        self._database = CacheDatabase(index.with_name(FILE), _TABLES, VERSION)
         self._memory: dict[str, Place] = {}
         self._lock = threading.Lock()
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from vera_ccc_tools.errors import Failure, shorten
-from vera_ccc_tools.system.process import Command, Finished, find_executable, run
+from vera_ccc_tools.system.environment import Environment
+from vera_ccc_tools.system.process import Command, Finished, run
 from vera_ccc_tools.system.tasks import Cancel, Cancelled
 
 DEADLINE = 30.0
@@ -187,21 +188,21 @@ _STAGED = re.compile(rb"\0(?!160000)[0-7]{6} [0-9a-f]{40,64} [0-3]\t")
 class Git:
     """The installed git."""
 
-    def __init__(self, executable: Path, environ: Mapping[str, str] | None = None) -> None:
+    def __init__(self, executable: Path, environment: Environment) -> None:
         self.executable = executable
-        self._env = child_environment(os.environ if environ is None else environ)
+        self._env = child_environment(environment)
 
     @classmethod
-    def find(cls, environ: Mapping[str, str] | None = None) -> Git:
+    def find(cls, environment: Environment) -> Git:
         """Find git on ``PATH``.
 
         Raises:
             GitMissing: When it is not there.
         """
-        executable = find_executable("git", environ=environ)
+        executable = environment.executable("git")
         if executable is None:
             raise GitMissing("git_missing", "git is not on PATH.", "Install git.")
-        return cls(executable, environ)
+        return cls(executable, environment)
 
     def version(self, cancel: Cancel | None = None) -> str:
         """The version that git prints of itself, such as ``2.39.5``."""
@@ -306,7 +307,7 @@ def _answered(command: Command, cancel: Cancel | None, deadline: float) -> Finis
     return finished
 
 
-def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
+def child_environment(environment: Environment) -> dict[str, str]:
     """The environment git gets: the caller's without ``GIT_*``, with messages in English.
 
     A stray ``GIT_DIR`` (hooks are run with one) would answer for another repository. Where
@@ -314,7 +315,7 @@ def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """
     env = {
         name: value
-        for name, value in environ.items()
+        for name, value in environment.variables.items()
         if not name.startswith("GIT_") or name in _KEPT or name.startswith(_KEPT_PREFIXES)
     }
     return env | {"LC_ALL": "C", "LANGUAGE": "C", "GIT_TERMINAL_PROMPT": "0"}

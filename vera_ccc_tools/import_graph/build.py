@@ -15,6 +15,7 @@ from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.import_graph.store import opened
 from vera_ccc_tools.import_graph.update import Updater
 from vera_ccc_tools.system.cache_db import Broken, Busy, Unusable
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.system.tasks import Cancel
 
 _TRIES = 10
@@ -27,7 +28,7 @@ def main(argv: Sequence[str]) -> int:
     store = opened(path)
     try:
         with _alone(path):
-            _build(Updater(root, os.environ, store))
+            _build(Updater(root, Environment(), store))
     except (Failure, Unusable) as error:
         sys.stderr.write(f"{getattr(error, 'message', error)}\n")
         return 1

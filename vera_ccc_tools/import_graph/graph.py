@@ -7,16 +7,17 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from vera_ccc_tools.ccc import project
+from vera_ccc_tools.ccc.places import Places
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.import_graph import store
 from vera_ccc_tools.import_graph.update import TooMuch, Updater
 from vera_ccc_tools.system.cache_db import Broken, Unusable
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.system.process import Command, run
 from vera_ccc_tools.system.tasks import Cancel, Cancelled, Task, running
 
@@ -57,11 +58,11 @@ class Graph:
     `Failure`: without a graph a search still answers; `state` says what failed.
     """
 
-    def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
+    def __init__(self, root: Path, environment: Environment) -> None:
         self._root = root
-        self._environ = dict(environ)
-        self._store = store.opened(project.index_path(root, environ).with_name(store.NAME))
-        self._updater = Updater(root, environ, self._store)
+        self._environment = environment
+        self._store = store.opened(Places(environment).index(root).with_name(store.NAME))
+        self._updater = Updater(root, environment, self._store)
         self._turn = threading.Lock()
         self._ending = Cancel()
         self._background: Task[None] | None = None
@@ -179,8 +180,10 @@ class Graph:
         """Have it built by a process, as threads would hold each other up; say what failed."""
         module = "vera_ccc_tools.import_graph.build"
         argv = (sys.executable, "-P", "-m", module, str(self._root), str(self._store.path))
-        python_path = [str(_PACKAGES), self._environ.get("PYTHONPATH", "")]
-        env = self._environ | {"PYTHONPATH": os.pathsep.join(filter(None, python_path))}
+        python_path = [str(_PACKAGES), self._environment.get("PYTHONPATH")]
+        env = self._environment.variables | {
+            "PYTHONPATH": os.pathsep.join(filter(None, python_path))
+        }
         try:
             done = run(Command(argv, self._root, env), deadline=BUILD_DEADLINE, cancel=self._ending)
         except Failure as failure:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from vera_ccc_tools.chunks.grammars import language_of
 from vera_ccc_tools.git import repositories
 from vera_ccc_tools.git.git import Git, GitFailed, GitMissing, Listed, NotAWorkTree
 from vera_ccc_tools.import_graph import manifests
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.system.tasks import Cancel
 
 _LEFT_OUT = frozenset(
@@ -24,9 +25,9 @@ _LEFT_OUT = frozenset(
 class Lister:
     """Lists the files of one project, and knows the same answer again."""
 
-    def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
+    def __init__(self, root: Path, environment: Environment) -> None:
         self._root = root
-        self._environ = environ
+        self._environment = environment
         self._last: tuple[object, frozenset[str]] | None = None
 
     def listing(self, cancel: Cancel) -> frozenset[str]:
@@ -50,7 +51,7 @@ class Lister:
         return self._last[1]
 
     def _ask(self, starts: Iterable[bytes], cancel: Cancel) -> dict[bytes, Listed]:
-        git = Git.find(self._environ)
+        git = Git.find(self._environment)
 
         def ask(at: bytes) -> tuple[Listed, Iterable[bytes]]:
             listed = git.listed(self._root / os.fsdecode(at), cancel)

@@ -25,6 +25,7 @@ from vera_ccc_tools.import_graph.resolve import resolve
 from vera_ccc_tools.import_graph.store import Marks, Row, Signature
 from vera_ccc_tools.refresh.fingerprint import COARSE_TICK
 from vera_ccc_tools.system.cache_db import Busy, CacheDatabase
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.system.tasks import Cancel, running
 
 LARGEST = 4 * 1024 * 1024
@@ -97,10 +98,10 @@ class _Effect:
 class Updater:
     """Updates the graph of one project; for one thread at a time."""
 
-    def __init__(self, root: Path, environ: Mapping[str, str], store: CacheDatabase) -> None:
+    def __init__(self, root: Path, environment: Environment, store: CacheDatabase) -> None:
         self._root = os.fspath(root)
         self._store = store
-        self._lister = Lister(root, environ)
+        self._lister = Lister(root, environment)
         self._reader = SourceReader()
         self._known: _Known | None = None
 

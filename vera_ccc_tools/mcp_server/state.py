@@ -41,9 +41,9 @@ class ServerState:
         level: How terse the agent's own answers shall be; told to it, not enforced.
     """
 
-    def __init__(self, directory: Path, environ: Mapping[str, str] | None = None) -> None:
+    def __init__(self, directory: Path, variables: Mapping[str, str] | None = None) -> None:
         self.directory = directory
-        self.session = Session(environ)
+        self.session = Session(variables)
         self.ledger = Ledger()
         self.home, *others = homes(directory)
         self.memory = Memory(self.home, others)
@@ -63,14 +63,14 @@ class ServerState:
 
         with self._lock:
             if root not in self._graphs:
-                self._graphs[root] = Graph(root, self.session.environ)
+                self._graphs[root] = Graph(root, self.session.environment)
             return self._graphs[root]
 
     def served(self, root: Path) -> ServedChunks:
         """The chunks of the project at *root* that were served, by whichever server."""
         with self._lock:
             if root not in self._served:
-                self._served[root] = ServedChunks(root)
+                self._served[root] = ServedChunks(self.session.places.index(root))
             return self._served[root]
 
     def saw(self, entries: Sequence[Entry], reading: Reading) -> None:
@@ -85,7 +85,7 @@ class ServerState:
 
     def _prepare(self) -> None:
         root = project.find_root(self.directory)
-        if root is not None and project.is_indexed(root, self.session.environ):
+        if root is not None and self.session.places.is_indexed(root):
             self.graph(root).start(self._ended)
 
     def close(self) -> None:
@@ -107,7 +107,7 @@ class ServerState:
     def lead(self, failure: Failure) -> str:
         """The first line of an answer by words: why ccc does not answer, and what helps."""
         root = by_words.root_of(self.directory)
-        if project.is_indexed(root, self.session.environ):
+        if self.session.places.is_indexed(root):
             return search.lead(failure, Front.MCP)
         return f"{self._unindexed(failure)} These results are by words, not by meaning."
 

@@ -18,14 +18,15 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vera_ccc_tools.ccc import daemon, project
+from vera_ccc_tools.ccc import project
 from vera_ccc_tools.ccc.client import Ccc
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.git.git import Git, Repository, Status
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.system.files import Identity, identity
 from vera_ccc_tools.system.tasks import Cancel
 
@@ -87,7 +88,7 @@ def inputs(root: Path, ccc: Ccc) -> Inputs:
     """Look at the settings and at ccc; a few ``stat`` calls."""
     return Inputs(
         settings=identity(project.settings_path(root)),
-        global_settings=identity(project.global_settings_path(ccc.environ)),
+        global_settings=identity(ccc.places.global_settings),
         executable=identity(ccc.executable.resolve()),
     )
 
@@ -97,20 +98,20 @@ def index(root: Path, ccc: Ccc) -> Index | None:
 
     None where no daemon is up: one that starts begins with an index run of its own.
     """
-    if not daemon.is_up(ccc.environ):
+    if not ccc.daemon.is_up:
         return None
     return Index(
-        database=identity(project.index_path(root, ccc.environ)),
-        pid=daemon.process_id(ccc.environ),
-        pid_file=identity(project.runtime_directory(ccc.environ) / "daemon.pid"),
+        database=identity(ccc.places.index(root)),
+        pid=ccc.daemon.process_id,
+        pid_file=identity(ccc.daemon.pid_file),
     )
 
 
 class Watch:
     """Looks at the files of projects, and remembers what an unchanged git index says."""
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
-        self._environ = environ
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
         self._lock = threading.Lock()
         self._hidden: dict[Path, tuple[Identity, _Hidden]] = {}
 
@@ -137,7 +138,7 @@ class Watch:
             known = self._hidden.get(repository.directory)
         if known is not None and known[0] == state:
             return known[1]
-        hidden = _ask_hidden(Git.find(self._environ), repository, cancel)
+        hidden = _ask_hidden(Git.find(self._environment), repository, cancel)
         if state is not None:
             with self._lock:
                 self._hidden[repository.directory] = (state, hidden)

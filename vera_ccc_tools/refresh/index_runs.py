@@ -7,13 +7,11 @@ end of the run. So the run is looked at, and waited for only when it is about to
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from vera_ccc_tools.ccc import project
 from vera_ccc_tools.ccc.client import Ccc, Status
 from vera_ccc_tools.errors import Do, Failure, Step
 from vera_ccc_tools.system import text
@@ -49,10 +47,10 @@ def status_of(target: Target, task: Task[Any] | None = None) -> Status | None:
     return None
 
 
-def failed(errors: int, environ: Mapping[str, str]) -> str:
+def failed(errors: int, ccc: Ccc) -> str:
     """What to tell of files that an index run failed at."""
     files = text.counted(errors, "file")
-    return f"{files} could not be indexed; {project.daemon_log_path(environ)} tells why."
+    return f"{files} could not be indexed; {ccc.places.daemon_log} tells why."
 
 
 def is_first(status: Status) -> bool:

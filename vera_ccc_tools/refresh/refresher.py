@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vera_ccc_tools.ccc import project
 from vera_ccc_tools.ccc.client import Ccc, Progress, Status
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.refresh import fingerprint
 from vera_ccc_tools.refresh.fingerprint import Files, Index, Inputs
 from vera_ccc_tools.refresh.index_runs import Target, still_indexing
 from vera_ccc_tools.sync.report import Synced
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.system.files import identity
 from vera_ccc_tools.system.tasks import Task
 
@@ -71,10 +70,10 @@ class Refresher:
         turn: Held by a call while it looks and begins a refresh.
     """
 
-    def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
+    def __init__(self, root: Path, environment: Environment) -> None:
         self.turn = threading.Lock()
         self._root = root
-        self._watch = fingerprint.Watch(environ)
+        self._watch = fingerprint.Watch(environment)
         self._baseline: _Baseline | None = None
         self._looked = 0.0
         self._task: Task[Any] | None = None
@@ -137,7 +136,7 @@ class Refresher:
 
     def is_written_by_others(self, ccc: Ccc) -> bool:
         """Whether the index was written a moment ago, and not by a refresh of ours."""
-        path, baseline = project.index_path(self._root, ccc.environ), self._baseline
+        path, baseline = ccc.places.index(self._root), self._baseline
         with suppress(OSError):
             if time.time() - path.stat().st_mtime < RECENT:
                 return baseline is None or baseline.index.database != identity(path)

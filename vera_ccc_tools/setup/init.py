@@ -15,11 +15,13 @@ from typing import Any
 
 from vera_ccc_tools.boot import environments
 from vera_ccc_tools.ccc import project
+from vera_ccc_tools.ccc.places import Places
 from vera_ccc_tools.errors import Failure, shorten
 from vera_ccc_tools.git.git import Git, GitMissing, NotAWorkTree
 from vera_ccc_tools.setup import blocks, guidance, json_edit, launch, terseness, toml_edit
 from vera_ccc_tools.setup.agents import AGENTS, SERVER, Agent
 from vera_ccc_tools.setup.changes import Change, ProjectFiles, apply
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.system.locks import held
 
 LOCK_SECONDS = 30.0
@@ -213,7 +215,7 @@ def _check_words(words: Iterable[str]) -> None:
 def _lacks_rule(directory: Path) -> bool:
     """Whether git would take the server's files for the project's."""
     try:
-        return not Git.find().rules(directory, [_PROBE])
+        return not Git.find(Environment()).rules(directory, [_PROBE])
     except (GitMissing, NotAWorkTree):
         return False
 
@@ -228,6 +230,6 @@ def _next(directory: Path, agent: Agent, start: launch.Launch) -> Iterable[str]:
         )
     yield agent.next
     root = project.find_root(directory)
-    if root is None or not project.is_indexed(root):
+    if root is None or not Places(Environment()).is_indexed(root):
         command = start.line("index", "--cwd", str(directory))
         yield f"This project has no index yet; make one with: {command}"

@@ -14,7 +14,8 @@ from vera_ccc_tools.boot import invocation
 from vera_ccc_tools.boot.environments import INSTALL_SECONDS
 from vera_ccc_tools.boot.invocation import SCRIPT
 from vera_ccc_tools.errors import Failure
-from vera_ccc_tools.system.process import Command, find_executable, run
+from vera_ccc_tools.system.environment import Environment
+from vera_ccc_tools.system.process import Command, run
 
 _BOOTSTRAP = "vera_ccc_tools/bootstrap.py"
 
@@ -31,24 +32,24 @@ class Launch:
         return invocation.line([self.command, *self.args, *arguments])
 
 
-def find(environ: Mapping[str, str] | None = None) -> Launch:
+def find(environment: Environment | None = None) -> Launch:
     """The command line for this very copy of the package, good for any process of this user.
 
     An installation is started by its command where that is on PATH to stay, else by its own
     Python. A checkout is started by ``python3``: `bootstrap.py` goes on from any. Never by ``-m``,
     which would take modules of the project for Python's own.
     """
-    environ = os.environ if environ is None else environ
+    environment = environment or Environment()
     script = str(bootstrap.ROOT / _BOOTSTRAP)
     if (bootstrap.ROOT / "pyproject.toml").is_file():
-        found = os.name == "posix" and find_executable("python3", environ=environ)
+        found = os.name == "posix" and environment.executable("python3")
         return Launch("python3" if found else _base_python(), (script,))
-    return Launch(SCRIPT) if _is_on_path(environ) else Launch(sys.executable, (script,))
+    return Launch(SCRIPT) if _is_on_path(environment) else Launch(sys.executable, (script,))
 
 
-def _is_on_path(environ: Mapping[str, str]) -> bool:
+def _is_on_path(environment: Environment) -> bool:
     """Whether the command is there, also outside of an activated environment, and complete."""
-    if environ.get("VIRTUAL_ENV") or find_executable(SCRIPT, environ=environ) is None:
+    if environment.get("VIRTUAL_ENV") or environment.executable(SCRIPT) is None:
         return False
     return not bootstrap.lacking(bootstrap.requirements("mcp"), sys.path)
 
@@ -78,7 +79,7 @@ def check(launch: Launch, directory: Path) -> None:
     """
     program = launch.command
     if not Path(program).is_absolute():
-        program = str(find_executable(program) or program)
+        program = str(Environment().executable(program) or program)
     argv = (program, *launch.args, "mcp", "--help")
     finished = run(Command(argv, directory, os.environ), deadline=INSTALL_SECONDS)
     if finished.ended == "exit" and finished.returncode == 0:

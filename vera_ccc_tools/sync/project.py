@@ -21,6 +21,7 @@ from vera_ccc_tools.sync.report import Report
 from vera_ccc_tools.sync.settings import DEFAULT_EXCLUDES, Settings
 from vera_ccc_tools.sync.settings_edit import edit, quote
 from vera_ccc_tools.sync.sidecar import Claim
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.system.files import Identity, identity
 from vera_ccc_tools.system.locks import held
 from vera_ccc_tools.system.tasks import Cancel
@@ -64,10 +65,10 @@ class _Decision:
 class ProjectSync:
     """One project: its lock, its repositories, and its last sync."""
 
-    def __init__(self, root: Path, git: Git | None) -> None:
+    def __init__(self, root: Path, environment: Environment) -> None:
         self.lock = threading.Lock()
         self._root = root
-        self._git = git
+        self._environment = environment
         self._settings = settings_path(root)
         self._sidecar = root / DIRECTORY / sidecar.NAME
         self._surveyor: Surveyor | None = None
@@ -104,7 +105,7 @@ class ProjectSync:
     def _ask(self, cancel: Cancel) -> _Asked | Failure:
         try:
             if self._surveyor is None:
-                self._surveyor = Surveyor(self._git or Git.find(), self._root)
+                self._surveyor = Surveyor(Git.find(self._environment), self._root)
             survey = self._surveyor.survey(cancel, self._seen.survey if self._seen else None)
         except (GitMissing, NotAWorkTree):
             return _Asked(None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.git.git import Git, Rule
 from vera_ccc_tools.git.repositories import Part
 from vera_ccc_tools.sync.report import Reason, Report
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.system.tasks import Cancel
 
 MOST_EXPLAINED = 5000
@@ -19,7 +19,7 @@ MOST_EXPLAINED = 5000
 
 
 def reasons(
-    root: Path, report: Report, environ: Mapping[str, str], cancel: Cancel
+    root: Path, report: Report, environment: Environment, cancel: Cancel
 ) -> tuple[Reason, ...]:
     """Which rule each entry of *report* came from: one more question to each repository."""
     entries = report.entries[:MOST_EXPLAINED]
@@ -33,7 +33,7 @@ def reasons(
             asked[at][entry] = inside.rstrip(b"/")
     found = {}
     for at, paths in asked.items():
-        rules = _rules(Git.find(environ), parts[at], list(paths.values()), cancel)
+        rules = _rules(Git.find(environment), parts[at], list(paths.values()), cancel)
         for entry, one in paths.items():
             if one in rules:
                 found[entry] = _reason(root, entry, parts[at], rules[one])

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,8 +37,6 @@ if sys.platform == "win32":
     _CREATION_FLAGS = subprocess.CREATE_NO_WINDOW
 else:
     _CREATION_FLAGS = 0
-# Only programs that Windows starts without a shell: .cmd and .bat would need one.
-_EXECUTABLE_SUFFIXES = ("",) if _POSIX else (".exe", ".com")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,31 +102,6 @@ def run(command: Command, *, deadline: float | None, cancel: Cancel | None = Non
         returncode, stdout, stderr = child.close()
     seconds = time.monotonic() - started
     return Finished(command.argv, ended, returncode, stdout, stderr, seconds)
-
-
-def find_executable(
-    name: str, *, environ: Mapping[str, str] | None = None, also: Sequence[Path] = ()
-) -> Path | None:
-    """Find *name* in the absolute directories of ``PATH``, then in *also*.
-
-    Unlike `shutil.which`, empty and relative entries of ``PATH`` are passed over, and so is the
-    current directory on Windows: a project must not be able to plant the executables we run.
-    """
-    environ = os.environ if environ is None else environ
-    listed = [Path(entry) for entry in environ.get("PATH", "").split(os.pathsep) if entry]
-    for directory in (*listed, *also):
-        if not directory.is_absolute():
-            continue
-        for suffix in _EXECUTABLE_SUFFIXES:
-            candidate = directory / f"{name}{suffix}"
-            if is_executable(candidate):
-                return candidate
-    return None
-
-
-def is_executable(path: Path) -> bool:
-    """Whether *path* is a file that this user may run; what cannot even be looked at is none."""
-    return os.path.isfile(path) and os.access(path, os.X_OK)  # noqa: PTH113 - Path's one raises
 
 
 class _Child:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
-from vera_ccc_tools.ccc import daemon, project
+from vera_ccc_tools.ccc import project
 from vera_ccc_tools.ccc.client import Hit, deadline_of
 from vera_ccc_tools.errors import Do, Failure, Step
 from vera_ccc_tools.refresh.index_runs import still_indexing
@@ -37,7 +37,7 @@ def looking(
     """Look for the words of *query* beside the block."""
     return running(
         lambda own: candidates.candidates(
-            root, query, environ=session.environ, cancel=own, wanted=wanted
+            root, query, environment=session.environment, cancel=own, wanted=wanted
         )
     )
 
@@ -60,19 +60,19 @@ def left(session: Session, started: float) -> float | None:
     Raises:
         Failure: ``bad_setting``.
     """
-    seconds = deadline_of("words", session.environ)
+    seconds = deadline_of("words", session.environment)
     return None if seconds is None else started + seconds - time.monotonic()
 
 
 def late(session: Session, root: Path, call: Call) -> Failure:
     """Why ccc is not waited for any longer."""
-    if not daemon.is_up(session.environ):
+    if not session.daemon.is_up:
         return Failure("daemon_starting", "ccc's daemon is starting.", Step(Do.SOON))
     with running(lambda own: session.ccc().status(root, cancel=own)) as asked, suppress(Failure):
         if asked.wait(STATUS, call.cancel):
             status = asked.result(call.cancel)
             if status.progress is not None:
                 return still_indexing(root, status)
-    seconds = deadline_of("words", session.environ) or 0
+    seconds = deadline_of("words", session.environment) or 0
     message = f"ccc has not answered within {seconds:g} s."
     return Failure("late", message, Step(Do.LATER_OR_RESTART))

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vera_ccc_tools.ccc import daemon, faults, project
+from vera_ccc_tools.ccc import faults, project
 from vera_ccc_tools.ccc.client import Ccc
 from vera_ccc_tools.errors import Do, Failure, Front, Step
 from vera_ccc_tools.phrases import say
 from vera_ccc_tools.system import process
 from vera_ccc_tools.system.call import Call
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.system.text import clean, clean_line, counted
 from vera_ccc_tools.tools.answer import Answer
 from vera_ccc_tools.tools.arguments import DoctorArguments
@@ -111,7 +112,7 @@ def _inner_checks(session: Session, call: Call) -> Iterator[Check]:
 
 def _patient(session: Session) -> Ccc:
     found = session.ccc()
-    return Ccc(found.executable, {**found.environ, **_PATIENCE})
+    return Ccc(found.executable, Environment({**found.environment.variables, **_PATIENCE}))
 
 
 def _is_installed(session: Session) -> bool:
@@ -142,7 +143,9 @@ def _extensions(session: Session, call: Call) -> Check:
     python = interpreter(session.ccc().executable)
     if python is None:
         return Check(name, ok=True, seen="ccc's Python was not found, so this was not looked at")
-    command = process.Command((str(python), "-c", _EXTENSIONS), python.parent, session.environ)
+    command = process.Command(
+        (str(python), "-c", _EXTENSIONS), python.parent, session.environment.variables
+    )
     done = process.run(command, deadline=10.0, cancel=call.cancel)
     able = done.stdout.head.strip() == b"True"
     seen = f"ccc's Python {python} {'can' if able else 'cannot'} load them"
@@ -164,10 +167,10 @@ def interpreter(executable: Path) -> Path | None:
 
 
 def _git(session: Session, call: Call) -> Check:
-    git = process.find_executable("git", environ=session.environ)
+    git = session.environment.executable("git")
     if git is None:
         return Check("git", ok=False, seen="not found on PATH", step="Install git.")
-    command = process.Command((str(git), "--version"), call.cwd, session.environ)
+    command = process.Command((str(git), "--version"), call.cwd, session.environment.variables)
     done = process.run(command, deadline=10.0, cancel=call.cancel)
     version = clean(done.stdout.head.decode("utf-8", "replace")).strip()
     repository = project.find_git_root(call.cwd)
@@ -180,7 +183,7 @@ def _git(session: Session, call: Call) -> Check:
 
 
 def _global_settings(session: Session) -> Check:
-    path = project.global_settings_path(session.environ)
+    path = session.places.global_settings
     step = faults.named("no_global_settings").step
     there = project.is_file(path)
     seen = str(path) if there else f"{path} does not exist"
@@ -195,7 +198,7 @@ def _project(session: Session, cwd: Path, root: Path | None) -> Check:
         if is_so(root):
             fault = faults.named(code)
             return Check("project", ok=False, seen=f"{root}: {fault.cause}", step=fault.step)
-    if not project.is_indexed(root, session.environ):
+    if not session.places.is_indexed(root):
         return Check("project", ok=False, seen=f"{root} has no index", step=Step(Do.INDEX))
     return Check("project", ok=True, seen=f"{root}, indexed")
 
@@ -233,9 +236,9 @@ def _hidden(paths: Sequence[str]) -> str:
 
 
 def _daemon(session: Session, call: Call) -> Check:
-    if not project.is_file(project.global_settings_path(session.environ)):
+    if not project.is_file(session.places.global_settings):
         return Check(_DAEMON, ok=True, seen="not asked: without global settings it does not work")
-    was_up = daemon.is_up(session.environ)
+    was_up = session.daemon.is_up
     loaded = _patient(session).loaded_projects(cancel=call.cancel)
     state = "answers" if was_up else "was started, and answers"
     seen = f"{state}; {counted(len(loaded), 'project')} loaded"

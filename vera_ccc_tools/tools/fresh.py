@@ -180,7 +180,7 @@ def _end(
         task.cancel.press()
         raise
     errors = 0 if page.run is None else page.run.errors
-    notes = (*seen.notes, *([failed(errors, target.ccc.environ)] if errors else []))
+    notes = (*seen.notes, *([failed(errors, target.ccc)] if errors else []))
     return Found(page, refreshed=True, reason=seen.why, notes=notes, looked=seen.seconds)
 
 

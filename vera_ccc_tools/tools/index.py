@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from vera_ccc_tools.ccc import daemon, faults, project
+from vera_ccc_tools.ccc import faults, project
 from vera_ccc_tools.ccc.client import Ccc, Progress, Status
 from vera_ccc_tools.errors import Do, Failure, Front, Step
 from vera_ccc_tools.phrases import named, say
@@ -65,7 +65,7 @@ def _repository(cwd: Path) -> Path:
 def _index(session: Session, ccc: Ccc, root: Path, call: Call) -> Answer:
     started = time.monotonic()
     created = not project.is_file(project.settings_path(root))
-    is_first = not project.is_indexed(root, session.environ)
+    is_first = not session.places.is_indexed(root)
     if created:
         # Forced, since the root is decided: a parent that is a project does not matter here.
         ccc.init(root, force=True, model=None, cancel=call.cancel)
@@ -90,7 +90,7 @@ def _run_index(session: Session, target: Target) -> tuple[Status, tuple[str, ...
     before = fresh.look(session, target)
     session.refresher(root).forget()
     status = ccc.index(root, cancel=target.call.cancel)
-    if not project.is_indexed(root, ccc.environ):
+    if not ccc.places.is_indexed(root):
         raise Failure(
             "index_open_elsewhere",
             f"The index of {root} was deleted while ccc's daemon had it open, and the daemon "
@@ -108,7 +108,7 @@ def _check_indexed(root: Path, status: Status, ccc: Ccc) -> None:
         raise Failure(
             "nothing_indexed",
             f"None of {counted(errors, 'file')} of {root} could be indexed; "
-            f"{project.daemon_log_path(ccc.environ)} tells why.",
+            f"{ccc.places.daemon_log} tells why.",
             Step(Do.DOCTOR),
         )
 
@@ -137,7 +137,7 @@ def _indexed(root: Path, status: Status, seconds: float, ccc: Ccc) -> str:
     if status.progress is not None:
         lines.append(f"This run: {_changes(status.progress)}.{_blank(status)}")
         if status.progress.errors:
-            lines.append(index_runs.failed(status.progress.errors, ccc.environ))
+            lines.append(index_runs.failed(status.progress.errors, ccc))
     if status.languages:
         chunks = ", ".join(f"{name} {count:,}" for name, count in status.languages)
         lines.append(f"Chunks by language: {chunks}.")
@@ -223,7 +223,7 @@ def _report(ccc: Ccc, root: Path, call: Call, stop: Cancel, seen: _Seen) -> None
     call.progress(*_progress(None, 0.0))
     while not stop.wait(PROGRESS_PERIOD):
         progress = None
-        if daemon.is_up(ccc.environ):  # asking another one would start a second
+        if ccc.daemon.is_up:  # asking another one would start a second
             try:
                 seen.latest = ccc.status(root, cancel=stop)
                 progress = seen.latest.progress
@@ -308,7 +308,7 @@ def _init(session: Session, ccc: Ccc, call: Call, arguments: InitArguments) -> A
     done = f"{call.cwd} is a ccc project already." if existed else f"Initialized {call.cwd}."
     following = (
         f"Its index exists. {say(Step(Do.SEARCH), call.front)}"
-        if project.is_indexed(call.cwd, session.environ)
+        if session.places.is_indexed(call.cwd)
         else say(Step(Do.INDEX), call.front)
     )
     details = {"root": str(call.cwd), "created": not existed}
@@ -319,7 +319,7 @@ def _init(session: Session, ccc: Ccc, call: Call, arguments: InitArguments) -> A
 
 def _model_failed(done: str, said: str, session: Session, front: Front) -> str:
     """What to tell when ccc has stored a model that it cannot use; it takes no other one then."""
-    path = project.global_settings_path(session.environ)
+    path = session.places.global_settings
     known = faults.recognise(said)
     cause = known.message if known else "ccc could not use the embedding model that it was given."
     return f"{done} But {cause}\n{say(Step(Do.CORRECT_MODEL, path), front)}\n\n{said}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from vera_ccc_tools.ccc import daemon, project
+from vera_ccc_tools.ccc import project
 from vera_ccc_tools.ccc.client import Progress, Status
 from vera_ccc_tools.errors import Do, Failure, Front, Step
 from vera_ccc_tools.phrases import say
@@ -61,7 +61,7 @@ def look(session: Session, call: Call) -> Overview:
         if root is None:
             return Overview("none", None, job=job)
         project.check_root(root, call.cwd)
-        if not project.is_indexed(root, session.environ) and not _is_begun(session, job):
+        if not session.places.is_indexed(root) and not _is_begun(session, job):
             return Overview("unindexed", root, job=job)
         session.sync(root, call, always=False)
         status = ccc.status(root, cancel=call.cancel)
@@ -79,7 +79,7 @@ def _job(session: Session, cwd: Path, root: Path | None) -> Job | None:
 
 def _is_begun(session: Session, job: Job | None) -> bool:
     """Whether the first index run goes on, on our behalf, in a daemon that can be asked."""
-    return _indexes(job) and daemon.is_up(session.environ)
+    return _indexes(job) and session.daemon.is_up
 
 
 def _indexes(job: Job | None) -> bool:
@@ -144,7 +144,7 @@ def _found_by_init(session: Session, cwd: Path, root: Path | None) -> dict[str, 
     return {
         "repository": None if repository is None else text.clean_line(str(repository)),
         "init": init,
-        "has_model": project.is_file(project.global_settings_path(session.environ)),
+        "has_model": project.is_file(session.places.global_settings),
     }
 
 

@@ -91,7 +91,9 @@ def _find(session: Session, call: Call, root: Path, wanted: _Wanted, started: fl
             with suppress(Failure):  # then the first one counts
                 found = looked.result(call.cancel)
                 page = replace(wanted.page(wanted.results(found.hits)), by="words")
-                return Found(page, refreshed=False, notes=found.notes, instead=failure)
+                return Found(
+                    page, refreshed=False, notes=found.notes, instead=failure.with_traceback(None)
+                )
             raise
 
 

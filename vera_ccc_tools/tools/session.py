@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -11,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from vera_ccc_tools.ccc import project
 from vera_ccc_tools.ccc.client import Ccc
+from vera_ccc_tools.ccc.daemon import Daemon
+from vera_ccc_tools.ccc.places import Places
 from vera_ccc_tools.errors import Do, Failure, Front, Step
 from vera_ccc_tools.phrases import named, tell
 from vera_ccc_tools.refresh.refresher import Refresher
 from vera_ccc_tools.sync.report import Synced, summary
 from vera_ccc_tools.system.call import Call
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.system.tasks import Cancel, Cancelled, Task
 from vera_ccc_tools.tools.answer import Answer
 
@@ -69,8 +71,10 @@ class Job(Task[Answer]):
 class Session:
     """The state behind the tools. Its methods may be called from any thread."""
 
-    def __init__(self, environ: Mapping[str, str] | None = None) -> None:
-        self.environ = dict(os.environ if environ is None else environ)
+    def __init__(self, variables: Mapping[str, str] | None = None) -> None:
+        self.environment = Environment(variables)
+        self.places = Places(self.environment)
+        self.daemon = Daemon(self.places)
         self._lock = threading.Lock()
         self._syncer: Syncer | None = None
         self._refreshers: dict[Path, Refresher] = {}
@@ -84,7 +88,7 @@ class Session:
         Raises:
             Failure: ``ccc_missing``.
         """
-        return Ccc.locate(self.environ)
+        return Ccc.locate(self.environment)
 
     def indexed_root(self, cwd: Path) -> Path:
         """The root of the project around *cwd*, which has an index.
@@ -95,7 +99,7 @@ class Session:
         root = project.find_root(cwd)
         if root is None:
             raise Failure("not_initialized", f"{cwd} belongs to no ccc project.", how_to_begin(cwd))
-        if not project.is_indexed(root, self.environ):
+        if not self.places.is_indexed(root):
             project.check_root(root, cwd)
             raise Failure(
                 "not_indexed",
@@ -107,7 +111,7 @@ class Session:
     @property
     def sync_is_off(self) -> bool:
         """Whether the user has turned the sync off."""
-        return self.environ.get(SYNC_SWITCH, "").strip().lower() in OFF
+        return self.environment.get(SYNC_SWITCH).strip().lower() in OFF
 
     def sync(self, root: Path, call: Call, *, always: bool) -> Synced:
         """Keep ccc's exclusions equal to what git ignores.
@@ -145,14 +149,14 @@ class Session:
 
         with self._lock:
             if self._syncer is None:
-                self._syncer = Syncer()
+                self._syncer = Syncer(self.environment)
             return self._syncer
 
     def refresher(self, root: Path) -> Refresher:
         """The one `Refresher` of the project at *root*."""
         with self._lock:
             if root not in self._refreshers:
-                self._refreshers[root] = Refresher(root, self.environ)
+                self._refreshers[root] = Refresher(root, self.environment)
             return self._refreshers[root]
 
     def job(self, root: Path) -> Job | None:

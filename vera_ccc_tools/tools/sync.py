@@ -31,4 +31,4 @@ def sync(session: Session, call: Call, *, dry_run: bool, why: bool) -> Report:
     report = session.syncer().sync(root, cancel=call.cancel, dry_run=dry_run, tracked_ignored=True)
     if not why:
         return report
-    return replace(report, reasons=reasons(root, report, session.environ, call.cancel))
+    return replace(report, reasons=reasons(root, report, session.environment, call.cancel))

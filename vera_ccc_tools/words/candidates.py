@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from vera_ccc_tools.ccc.replies import Hit
 from vera_ccc_tools.ranking import rank
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.system.tasks import Cancel
 from vera_ccc_tools.words import grep, scope, terms, windows
 from vera_ccc_tools.words.scoring import Scoring
@@ -57,7 +58,7 @@ def candidates(  # noqa: PLR0913
     root: Path,
     query: str,
     *,
-    environ: Mapping[str, str],
+    environment: Environment,
     cancel: Cancel,
     wanted: scope.Wanted = scope.EVERYTHING,
     deadline: float = DEADLINE,
@@ -73,7 +74,7 @@ def candidates(  # noqa: PLR0913
     if not asked.typed:
         return Found((), (_NO_WORDS,))
     searched = scope.of_project(root, wanted)
-    finder = grep.Finder(root, searched, environ=environ, cancel=cancel, deadline=deadline)
+    finder = grep.Finder(root, searched, environment=environment, cancel=cancel, deadline=deadline)
     looked, asked = _look(finder, asked)
     scoring = Scoring(query, asked)
     ordered = (path for path in scoring.files(looked.texts) if searched.holds(path))

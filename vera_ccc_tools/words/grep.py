@@ -12,7 +12,7 @@ import posixpath
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from vera_ccc_tools.errors import Failure, shorten
 from vera_ccc_tools.git import git
 from vera_ccc_tools.git.git import Git, GitMissing
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.system.process import Command, Finished, run
 from vera_ccc_tools.system.tasks import Cancel
 from vera_ccc_tools.words.scope import Scope
@@ -70,19 +71,19 @@ class Finder:
         root: Path,
         scope: Scope,
         *,
-        environ: Mapping[str, str],
+        environment: Environment,
         cancel: Cancel,
         deadline: float,
     ) -> None:
         self._root = root
         self._scope = scope
-        self._environ = environ
+        self._environment = environment
         self._repositories = {"": ""}
         self._cancel = cancel
         self._until = time.monotonic() + deadline
-        self._env = git.child_environment(environ)
+        self._env = git.child_environment(environment)
         try:
-            self._git: Path | None = Git.find(environ).executable
+            self._git: Path | None = Git.find(environment).executable
         except GitMissing:
             self._git = None
 
@@ -118,7 +119,7 @@ class Finder:
         of_repository: dict[str, list[str]] = {}
         for path in paths:
             of_repository.setdefault(self._repository(posixpath.dirname(path)), []).append(path)
-        asked = Git(self._git, self._environ)
+        asked = Git(self._git, self._environment)
         ignored: set[str] = set()
         for at, inside in of_repository.items():
             if not at:
@@ -167,14 +168,14 @@ class Finder:
 
     def _files(self, at: str, rules: Rules) -> Iterator[str]:
         """The files of a directory, which ends in a slash, that no ``.gitignore`` ignores."""
-        from pathspec import GitIgnoreSpec
-
         try:
             with os.scandir(self._root / at) as entries:
                 listed = sorted(entries, key=lambda entry: entry.name)
         except OSError:
             return
         if any(entry.name == ".gitignore" for entry in listed):
+            from pathspec import GitIgnoreSpec
+
             lines = contents(self._root, f"{at}.gitignore").decode(errors="replace").splitlines()
             rules = (*rules, (at, GitIgnoreSpec.from_lines(lines)))
         for entry in listed:

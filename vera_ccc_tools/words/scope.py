@@ -144,9 +144,11 @@ _SIMPLE = re.compile(rf"(?:\*\*/)?(?:\*?{_PLAIN}|{_PLAIN}/\*\*?)")
 
 
 def _regex(pattern: str) -> str:
-    import bracex  # ccc's own patterns have no braces
-
     plain = re.sub(r"\\(.)", r"[\1]", pattern)
+    if "{" not in plain:
+        return _form(plain)
+    import bracex
+
     try:
         forms = bracex.expand(plain, keep_escapes=True, limit=_MOST_ALTERNATIVES)
     except (bracex.ExpansionLimitException, RecursionError):

@@ -14,13 +14,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from core_helpers import alive, until
+from core_helpers import alive, daemon_of, places, until
 from helpers import POSIX, ROOT, run_git, stop_daemon, write_file, write_global_settings
-from vera_ccc_tools.ccc import daemon, project
+from vera_ccc_tools.ccc import project
 from vera_ccc_tools.ccc.client import Ccc, Query
 from vera_ccc_tools.errors import Failure, Front
 from vera_ccc_tools.phrases import tell
 from vera_ccc_tools.system.call import Call
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.tools import status, table
 from vera_ccc_tools.tools.session import Session
 
@@ -53,7 +54,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def located(environ: dict[str, str], **changes: str) -> Ccc:
-    return Ccc.locate({**environ, **changes})
+    return Ccc.locate(Environment({**environ, **changes}))
 
 
 def daemons(environ: dict[str, str]) -> list[int]:
@@ -85,7 +86,7 @@ def clients(environ: dict[str, str]) -> list[str]:
 def test_a_deadline_of_a_second_without_a_daemon_leaves_one_that_comes_up(
     user: dict[str, str], root: Path
 ) -> None:
-    write_file(project.index_path(root), "x")
+    write_file(places().index(root), "x")
     session = Session({**user, "VERA_CCC_TIMEOUT_STATUS": "1", "VERA_CCC_GITIGNORE_SYNC": "0"})
     started = time.monotonic()
     text = status.text(session, Call(root))
@@ -93,10 +94,10 @@ def test_a_deadline_of_a_second_without_a_daemon_leaves_one_that_comes_up(
     assert "ccc's daemon was not running, and is starting now" in text
     until(lambda: daemons(user))
     (born,) = daemons(user)
-    while not daemon.is_up(user):  # asking again meanwhile starts no second one
-        assert "is starting now" in status.text(session, Call(root)) or daemon.is_up(user)
+    while not daemon_of(user).is_up:  # asking again meanwhile starts no second one
+        assert "is starting now" in status.text(session, Call(root)) or daemon_of(user).is_up
         assert time.monotonic() - started < 60
-    assert daemon.process_id(user) == born
+    assert daemon_of(user).process_id == born
     assert not (Path(user["COCOINDEX_CODE_DIR"]) / "daemon.sock").exists()
     assert located(user, VERA_CCC_TIMEOUT_STATUS="30").loaded_projects() is not None
     assert daemons(user) == [born]
@@ -106,7 +107,7 @@ def test_a_deadline_of_a_second_without_a_daemon_leaves_one_that_comes_up(
 def test_a_command_that_ends_before_the_daemon_is_up_leaves_one_that_the_next_command_finds(
     user: dict[str, str], root: Path
 ) -> None:
-    write_file(project.index_path(root), "x")
+    write_file(places().index(root), "x")
     environ = {**os.environ, **user, "VERA_CCC_TIMEOUT_STATUS": "0.5"}
     command = [sys.executable, "-m", "vera_ccc_tools", "status", "--cwd", str(root)]
     first, second = (
@@ -117,23 +118,23 @@ def test_a_command_that_ends_before_the_daemon_is_up_leaves_one_that_the_next_co
     )
     assert "is starting now" in first
     assert "is starting now" not in second
-    assert daemons(user) == [daemon.process_id(user)]
-    assert daemon.is_up(user)
+    assert daemons(user) == [daemon_of(user).process_id]
+    assert daemon_of(user).is_up
 
 
 def test_a_daemon_whose_socket_is_gone_is_replaced_as_soon_as_ccc_does_it(
     user: dict[str, str], root: Path
 ) -> None:
     located(user).index(root)
-    old = daemon.process_id(user)
+    old = daemon_of(user).process_id
     assert old is not None
     try:
-        daemon._socket_path(user).unlink()
+        daemon_of(user)._socket.unlink()
         started = time.monotonic()
         found = located(user).search(root, Query("almond", 5)).hits
         assert [hit.file_path for hit in found] == ["a.py"]
         assert time.monotonic() - started < 30  # ccc by itself takes 4 s on an idle machine
-        assert daemon.process_id(user) != old
+        assert daemon_of(user).process_id != old
     finally:  # nothing reaches it any more
         psutil.Process(old).kill()
 
@@ -145,7 +146,7 @@ def test_calls_at_once_on_a_cold_machine_leave_one_daemon(user: dict[str, str], 
         index = pool.submit(ccc.index, root)
         assert all(each.result(timeout=90) is not None for each in first)
         assert index.result(timeout=90).files == 1
-    assert daemons(user) == [daemon.process_id(user)]
+    assert daemons(user) == [daemon_of(user).process_id]
 
 
 def test_a_daemon_that_is_stopped_or_killed_costs_one_call_at_most(

@@ -145,7 +145,7 @@ def test_nothing_is_taken_for_unchanged_with_the_sync_turned_off(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tree = project()
-    tree.session.environ["VERA_CCC_GITIGNORE_SYNC"] = "0"
+    tree.session.environment.variables["VERA_CCC_GITIGNORE_SYNC"] = "0"
     tree.find()
     assert tree.find().refreshed
 

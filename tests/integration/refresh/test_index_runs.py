@@ -18,6 +18,7 @@ from helpers import run_git, stop_daemon, write_file, write_global_settings
 from vera_ccc_tools.ccc.client import Ccc
 from vera_ccc_tools.errors import Failure, Front
 from vera_ccc_tools.system.call import Call
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.tools import table
 from vera_ccc_tools.tools.session import Session
 
@@ -174,7 +175,7 @@ def search_while_another_indexes(
 
 def index_elsewhere(root: Path, environ: dict[str, str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [str(Ccc.locate(environ).executable), "index"],
+        [str(Ccc.locate(Environment(environ)).executable), "index"],
         cwd=root,
         env=environ,
         stdin=subprocess.DEVNULL,
@@ -253,4 +254,4 @@ def test_a_model_that_fails_at_the_first_files_is_told_once_a_run_has_ended(
         until(lambda: search()["details"]["code"] == "model_unreachable")
     finally:
         session.close()
-        stop_daemon(Ccc.locate(environ).executable, environ)
+        stop_daemon(Ccc.locate(Environment(environ)).executable, environ)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from core_helpers import until
+from core_helpers import places, until
 from helpers import POSIX, run_git, stop_daemon, write_file, write_global_settings
 from vera_ccc_tools.ccc import project
 from vera_ccc_tools.system.call import Call
@@ -322,7 +322,7 @@ def test_settings_that_cannot_be_read_do_not_tell_the_key_beside_them(
     broken = f"embedding: {{provider: litellm, model: x}}\nenvs:\n  OPENAI_API_KEY: {KEY}: x\n"
     write_file(directory / "global_settings.yml", broken)
     write_file(project.settings_path(tmp_path), "{}\n")
-    write_file(project.index_path(tmp_path), "x")
+    write_file(places().index(tmp_path), "x")
     told = [call(user, "ccc_doctor", tmp_path)[2]]
     told.append(call(user, "ccc_search", tmp_path, query="x", rank="ccc")[2])
     session = Session({**user, "VERA_CCC_TIMEOUT_STATUS": "20"})

@@ -14,12 +14,11 @@ from typing import Any
 import psutil
 import pytest
 
-from core_helpers import alive, until
+from core_helpers import alive, daemon_of, until
 from faulty import call, make, posix_only
 from helpers import stop_daemon, write_file, write_global_settings
 from running_worker import Running, start, text_of
 from vera_ccc_tools import worker
-from vera_ccc_tools.ccc import daemon
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.tools import doctor, status
 from vera_ccc_tools.tools.session import Session
@@ -82,7 +81,7 @@ def test_behind_a_stopped_daemon_every_call_ends_within_a_second_of_its_deadline
     user: dict[str, str], root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(doctor, "_PATIENCE", {"VERA_CCC_TIMEOUT_STATUS": "1"})
-    pid = daemon.process_id(user)
+    pid = daemon_of(user).process_id
     assert pid is not None
     session = Session({**user, **SECOND, "VERA_CCC_TIMEOUT_INDEX": "1"})
     psutil.Process(pid).suspend()
@@ -123,8 +122,8 @@ class Killer:
 
     def _watch(self) -> None:
         while not self._stop.wait(0.01):
-            pid = daemon.process_id(self._environ)
-            if pid is not None and pid not in self.killed and daemon.is_up(self._environ):
+            pid = daemon_of(self._environ).process_id
+            if pid is not None and pid not in self.killed and daemon_of(self._environ).is_up:
                 until(lambda: clients(self._environ) or self._stop.is_set(), 60)
                 self.killed.append(pid)
                 psutil.Process(pid).kill()
@@ -150,8 +149,10 @@ def test_a_daemon_that_dies_again_and_again_is_told_with_its_log(
     assert f"{Path(user['COCOINDEX_CODE_DIR']) / 'daemon.log'} ends: '" in text
     assert '")' not in text
     assert len(text) < 900
-    text, _ = call(Session(user), root, "ccc_search", query="almond", limit=1)
-    assert text.startswith("almond.py:1-1"), text
+    session = Session(user)
+    until(
+        lambda: call(session, root, "ccc_search", query="almond")[1]["details"]["by"] == "both", 60
+    )
 
 
 OLDER = "import cocoindex_code._version as it\nit.__version__ = '0.2.41'\n"
@@ -165,13 +166,13 @@ def test_a_daemon_from_before_an_upgrade_is_replaced_within_the_call(
     ccc = Path(shutil.copy(user["VERA_CCC_EXECUTABLE"], tmp_path / "ccc"))
     newer = {**user, "VERA_CCC_EXECUTABLE": str(ccc), "VERA_CCC_TIMEOUT_STATUS": "60"}
     assert Session({**newer, "PYTHONPATH": str(tmp_path)}).ccc().loaded_projects() == {}
-    old = daemon.process_id(user)
-    assert daemon.is_up(user)
+    old = daemon_of(user).process_id
+    assert daemon_of(user).is_up
     ccc.touch()  # as an upgrade does
     text, _ = call(Session(newer), root, "ccc_search", query="almond", limit=1)
     assert text.startswith("almond.py:1-1"), text
-    assert daemons(user) == [daemon.process_id(user)]
-    assert daemon.process_id(user) != old
+    assert daemons(user) == [daemon_of(user).process_id]
+    assert daemon_of(user).process_id != old
 
 
 KEY = "sk-proj-0123456789abcdefghij"
@@ -214,7 +215,7 @@ def test_a_key_that_the_service_refuses_and_quotes_is_told_by_nobody(
         server.shutdown()
     write_global_settings(directory, hashing_embedder)
     assert all(each["isError"] for each in told)
-    assert daemons(user) == [daemon.process_id(user)]
+    assert daemons(user) == [daemon_of(user).process_id]
     assert told[0]["details"] == {"code": "model_refused"}
     assert "The embedding service refused ccc's key" in text
     assert not [at for at in range(len(KEY) - 7) if KEY[at : at + 8] in text]
@@ -229,7 +230,7 @@ def test_what_a_cancelled_or_killed_worker_ran_is_gone_and_the_daemon_lives(
     started = start(running, ccc_home)
     asked = started.request("tools/call", name="ccc_index", arguments={}, cwd=str(top))
     until(lambda: any(line.endswith(" index") for line in clients(ccc_home)), 60)
-    pid = daemon.process_id(ccc_home)
+    pid = daemon_of(ccc_home).process_id
     pressed = time.monotonic()
     started.send(b'{"method":"cancel","params":{"id":%d}}\n' % asked)
     answer = started.read()

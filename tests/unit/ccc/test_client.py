@@ -26,6 +26,7 @@ from core_helpers import (
 from vera_ccc_tools.ccc.client import DEADLINES, Ccc, Query, deadline_of
 from vera_ccc_tools.errors import Front
 from vera_ccc_tools.phrases import tell
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.system.tasks import Cancel, Cancelled
 
 SETTING = {"version": "STATUS", "daemon": "STATUS"}
@@ -96,7 +97,7 @@ def test_the_executable_that_is_named_is_taken(make: MakeCcc, tmp_path: Path) ->
 
 @pytest.mark.parametrize("named", ["ccc", "./ccc", "bin/ccc", "~nobody-at-all/ccc", "/no/ccc"])
 def test_a_named_executable_that_is_none_is_said_so(named: str) -> None:
-    failure = failing(lambda: Ccc.locate(environment(VERA_CCC_EXECUTABLE=named)))
+    failure = failing(lambda: Ccc.locate(Environment(environment(VERA_CCC_EXECUTABLE=named))))
     assert failure.code == "ccc_missing"
     assert f"'{named}'" in failure.message
     assert "VERA_CCC_EXECUTABLE" in failure.message
@@ -106,9 +107,9 @@ def test_path_comes_before_the_users_own_directory(
     fake_executable: MakeExecutable, tmp_path: Path, isolated_user: Path
 ) -> None:
     own = fake_executable("ccc", "", directory=isolated_user / ".local" / "bin")
-    assert Ccc.locate(environment(PATH="")).executable == own
+    assert Ccc.locate(Environment(environment(PATH=""))).executable == own
     listed = fake_executable("ccc", "", directory=tmp_path / "listed")
-    assert Ccc.locate(environment(PATH=str(listed.parent))).executable == listed
+    assert Ccc.locate(Environment(environment(PATH=str(listed.parent)))).executable == listed
 
 
 def test_one_that_is_planted_in_the_project_is_not_run(
@@ -118,7 +119,7 @@ def test_one_that_is_planted_in_the_project_is_not_run(
         fake_executable("ccc", "", directory=tmp_path / place)
     monkeypatch.chdir(tmp_path)
     path = os.pathsep.join(["", ".", "bin", ".venv/bin"])
-    failure = failing(lambda: Ccc.locate(environment(PATH=path)))
+    failure = failing(lambda: Ccc.locate(Environment(environment(PATH=path))))
     assert failure.code == "ccc_missing"
     assert "pipx install 'cocoindex-code" in tell(failure, Front.MODEL)
 
@@ -127,11 +128,11 @@ def test_one_that_is_planted_in_the_project_is_not_run(
 def test_a_deadline_is_a_number_of_seconds_zero_for_none(command: str) -> None:
     variable = f"VERA_CCC_TIMEOUT_{command.upper()}"
     for unset in ({}, {variable: ""}, {variable: "  "}):
-        assert deadline_of(command, unset) == DEADLINES[command]
+        assert deadline_of(command, Environment(unset)) == DEADLINES[command]
     for text, seconds in (("2.5", 2.5), (" 7 ", 7.0), ("0", None), ("0.0", None), ("1e99", 1e99)):
-        assert deadline_of(command, {variable: text}) == seconds
+        assert deadline_of(command, Environment({variable: text})) == seconds
     for junk in ("soon", "-1", "nan", "inf", "1s", "1,5", "x" * 9999):
-        failure = failing(lambda junk=junk: deadline_of(command, {variable: junk}))  # type: ignore[misc]
+        failure = failing(lambda junk=junk: deadline_of(command, Environment({variable: junk})))  # type: ignore[misc]
         assert failure.code == "bad_setting"
         assert failure.message.startswith(f"{variable} is '{junk[:5]}"[:40])
         assert len(failure.message) < 200

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from core_helpers import until
+from core_helpers import daemon_of, until
 from helpers import POSIX, write_file
-from vera_ccc_tools.ccc import daemon
 from vera_ccc_tools.system.tasks import Cancel, Cancelled
 
 needs_sockets = pytest.mark.skipif(not POSIX, reason="Windows has named pipes instead")
@@ -47,12 +46,12 @@ def listening(path: Path) -> Iterator[socket.socket]:
 
 @needs_sockets
 def test_a_daemon_is_up_while_it_listens(user: dict[str, str]) -> None:
-    assert not daemon.is_up(user)
+    assert not daemon_of(user).is_up
     write_file(directory(user) / "daemon.pid", f"{os.getpid()}\n")
-    assert not daemon.is_up(user)
+    assert not daemon_of(user).is_up
     with listening(directory(user) / "daemon.sock"):
         for _ in range(10):  # the first ones fill the queue of a daemon that takes none
-            assert daemon.is_up(user)
+            assert daemon_of(user).is_up
 
 
 @needs_sockets
@@ -61,7 +60,7 @@ def test_the_files_that_a_killed_daemon_leaves_mean_no_daemon(user: dict[str, st
     with listening(directory(user) / "daemon.sock"):
         pass
     assert (directory(user) / "daemon.sock").exists()
-    assert not daemon.is_up(user)
+    assert not daemon_of(user).is_up
 
 
 @pytest.mark.parametrize("written", ["", "x", "-1", "99999999999999999999", "\ud7ff", "1 2"])
@@ -69,8 +68,8 @@ def test_a_pid_file_with_anything_else_means_no_daemon(
     environ: dict[str, str], written: str
 ) -> None:
     write_file(directory(environ) / "daemon.pid", written)
-    assert daemon.process_id(environ) is None
-    assert not daemon.is_up(environ)
+    assert daemon_of(environ).process_id is None
+    assert not daemon_of(environ).is_up
 
 
 @pytest.mark.parametrize(
@@ -86,9 +85,9 @@ def test_a_pid_file_with_anything_else_means_no_daemon(
 def test_the_last_words_are_the_last_line_of_the_log(
     environ: dict[str, str], log: bytes, words: str
 ) -> None:
-    assert daemon.last_words(environ) == ""
+    assert daemon_of(environ).last_words == ""
     write_file(directory(environ) / "daemon.log", log)
-    assert daemon.last_words(environ) == words
+    assert daemon_of(environ).last_words == words
 
 
 @needs_sockets
@@ -101,11 +100,11 @@ def test_a_daemon_from_before_a_change_is_not_ready(
     pid_file = write_file(directory(user) / "daemon.pid", "1")
     for path, seconds in ((ccc, 1000), (settings, 1000), (pid_file, 2000)):
         os.utime(path, (seconds, seconds))
-    assert not daemon.is_ready(user, ccc)
+    assert not daemon_of(user).is_ready(ccc)
     with listening(directory(user) / "daemon.sock"):
-        assert daemon.is_ready(user, ccc)
+        assert daemon_of(user).is_ready(ccc)
         os.utime({"settings": settings, "ccc": ccc}[changed], (3000, 3000))
-        assert not daemon.is_ready(user, ccc)
+        assert not daemon_of(user).is_ready(ccc)
 
 
 def test_only_one_at_a_time_starts_a_daemon(environ: dict[str, str]) -> None:
@@ -113,7 +112,7 @@ def test_only_one_at_a_time_starts_a_daemon(environ: dict[str, str]) -> None:
     lock = threading.Lock()
 
     def start(_number: int) -> None:
-        with daemon.starting(environ, Cancel()):
+        with daemon_of(environ).starting(Cancel()):
             with lock:
                 inside[0] += 1
                 most[0] = max(most[0], inside[0])
@@ -129,19 +128,19 @@ def test_a_wait_for_another_s_start_ends_with_a_cancel(environ: dict[str, str]) 
     cancel = Cancel()
 
     def wait() -> None:
-        with daemon.starting(environ, cancel):
+        with daemon_of(environ).starting(cancel):
             pytest.fail("two at a time")
 
-    with daemon.starting(environ, Cancel()), ThreadPoolExecutor(1) as pool:
+    with daemon_of(environ).starting(Cancel()), ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(wait)
         until(waiting.running)
         cancel.press()
         failure = waiting.exception(timeout=5)
     assert isinstance(failure, Cancelled)
-    with daemon.starting(environ, Cancel()):
+    with daemon_of(environ).starting(Cancel()):
         pass
 
 
 def test_a_directory_that_is_missing_is_left_to_ccc(tmp_path: Path) -> None:
-    with daemon.starting({"COCOINDEX_CODE_DIR": str(tmp_path / "missing")}, Cancel()):
+    with daemon_of({"COCOINDEX_CODE_DIR": str(tmp_path / "missing")}).starting(Cancel()):
         assert not (tmp_path / "missing").exists()

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from core_helpers import environment
+from core_helpers import environment, places
 from helpers import POSIX, write_file
 from vera_ccc_tools.boot import environments
 from vera_ccc_tools.ccc import project
+from vera_ccc_tools.ccc.places import INDEX
 from vera_ccc_tools.errors import Failure
 
 needs_links = pytest.mark.skipif(not POSIX, reason="links need a right of their own on Windows")
@@ -46,33 +47,33 @@ def test_the_git_root_is_found_by_a_directory_or_a_file(tmp_path: Path) -> None:
 
 
 def test_an_index_is_there_when_its_database_is_and_is_not_empty(tmp_path: Path) -> None:
-    assert not project.is_indexed(tmp_path)
-    database = write_file(project.index_path(tmp_path), "")
-    assert not project.is_indexed(tmp_path)
+    assert not places().is_indexed(tmp_path)
+    database = write_file(places().index(tmp_path), "")
+    assert not places().is_indexed(tmp_path)
     database.write_text("x")
-    assert project.is_indexed(tmp_path)
+    assert places().is_indexed(tmp_path)
 
 
 def test_a_database_that_is_kept_elsewhere_is_looked_for_there(tmp_path: Path) -> None:
     root = tmp_path / "code" / "one"
     mapping = f"{tmp_path}/no={tmp_path}/x, {tmp_path}/code={tmp_path}/index"
     environ = environment(COCOINDEX_CODE_DB_PATH_MAPPING=mapping)
-    assert project.index_path(root, environ) == tmp_path / "index" / "one" / project.INDEX
+    assert places(environ).index(root) == tmp_path / "index" / "one" / INDEX
     for junk in ("", "x", "=", ",,", "=x"):
         environ = environment(COCOINDEX_CODE_DB_PATH_MAPPING=junk)
-        assert project.index_path(root, environ).name == project.INDEX
+        assert places(environ).index(root).name == INDEX
 
 
 def test_the_users_directories_follow_ccc_s_variables(tmp_path: Path, isolated_user: Path) -> None:
-    assert project.user_directory({}) == isolated_user / ".cocoindex_code"
+    assert places({}).user == isolated_user / ".cocoindex_code"
     theirs = {"HOME": str(tmp_path), "USERPROFILE": str(tmp_path)}
-    assert project.user_directory(theirs) == tmp_path / ".cocoindex_code"
+    assert places(theirs).user == tmp_path / ".cocoindex_code"
     environ = {"COCOINDEX_CODE_DIR": str(tmp_path / "c")}
-    assert project.global_settings_path(environ) == tmp_path / "c" / "global_settings.yml"
-    assert project.daemon_log_path(environ) == tmp_path / "c" / "daemon.log"
+    assert places(environ).global_settings == tmp_path / "c" / "global_settings.yml"
+    assert places(environ).daemon_log == tmp_path / "c" / "daemon.log"
     environ["COCOINDEX_CODE_RUNTIME_DIR"] = str(tmp_path / "r")
-    assert project.daemon_log_path(environ) == tmp_path / "r" / "daemon.log"
-    assert project.global_settings_path(environ).parent == tmp_path / "c"
+    assert places(environ).daemon_log == tmp_path / "r" / "daemon.log"
+    assert places(environ).global_settings.parent == tmp_path / "c"
 
 
 @pytest.mark.parametrize(
@@ -119,7 +120,7 @@ def test_a_user_without_a_home_directory_is_no_error(
         monkeypatch.delenv(name, raising=False)
     write_file(tmp_path / ".git" / "HEAD", "")
     assert project.find_repository(tmp_path) == tmp_path
-    assert project.user_directory({}) == Path("/.cocoindex_code")
+    assert places({}).user == Path("/.cocoindex_code")
     assert environments.cache_directory().is_relative_to("/")
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from core_helpers import places
 from helpers import ROOT
 from vera_ccc_tools.ccc.replies import Hit
 from vera_ccc_tools.chunks import served, units
@@ -57,8 +58,8 @@ def chunk(name: str, source: str = SOURCE, path: str = "a.py") -> Chunk:
 
 def test_a_chunk_is_found_by_its_id_after_a_restart(root: Path) -> None:
     one = chunk("one")
-    ServedChunks(root).remember([one, WINDOW])
-    again = ServedChunks(root)
+    ServedChunks(places().index(root)).remember([one, WINDOW])
+    again = ServedChunks(places().index(root))
     assert again.find(one.id) == served.place(one)
     assert again.find(WINDOW.id) == served.place(WINDOW)
     assert again.find("0" * 16) is None
@@ -69,24 +70,24 @@ def test_a_chunk_is_found_while_another_process_serves_its_own(root: Path) -> No
         "from pathlib import Path\n"
         "from vera_ccc_tools.chunks.chunk import Chunk\n"
         "from vera_ccc_tools.chunks.served import ServedChunks\n"
-        f"served = ServedChunks(Path({str(root)!r}))\n"
+        f"served = ServedChunks(Path({str(places().index(root))!r}))\n"
         "for number in range(20):\n"
         "    served.remember([Chunk('b.txt', number, number, 'module', 'module', 'x')])\n"
     )
     with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT) as other:
         ours = [Chunk("a.txt", number, number, "module", "module", "x") for number in range(20)]
-        here = ServedChunks(root)
+        here = ServedChunks(places().index(root))
         for each in ours:
             here.remember([each])
         assert other.wait(30) == 0
     theirs = [Chunk("b.txt", number, number, "module", "module", "x") for number in range(20)]
-    later = ServedChunks(root)
+    later = ServedChunks(places().index(root))
     found = [later.find(each.id) for each in (*ours, *theirs)]
     assert [each and each.path for each in found] == ["a.txt"] * 20 + ["b.txt"] * 20
 
 
 def test_several_threads_may_serve_at_once(root: Path) -> None:
-    here = ServedChunks(root)
+    here = ServedChunks(places().index(root))
     all_of = [Chunk("a.txt", number, number, "module", "module", "x") for number in range(40)]
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda each: here.remember([each]), all_of))
@@ -95,12 +96,12 @@ def test_several_threads_may_serve_at_once(root: Path) -> None:
 
 def test_only_the_latest_chunks_are_kept(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(served, "KEPT", 5)
-    here = ServedChunks(root)
+    here = ServedChunks(places().index(root))
     all_of = [Chunk("a.txt", number, number, "module", "module", "x") for number in range(8)]
     here.remember(all_of[:5])
     here.remember(all_of[:1])  # once more, so it is among the latest
     here.remember(all_of[5:])
-    for each in (here, ServedChunks(root)):
+    for each in (here, ServedChunks(places().index(root))):
         assert [bool(each.find(one.id)) for one in all_of] == [True] + [False] * 3 + [True] * 4
     with sqlite3.connect(kept(root)) as database:
         assert database.execute("SELECT count(*) FROM served").fetchone() == (5,)
@@ -112,9 +113,9 @@ def test_only_the_latest_chunks_are_kept(root: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_broken_file_is_made_anew(root: Path) -> None:
     kept(root).write_bytes(b"no database " * 500)
-    assert ServedChunks(root).find(WINDOW.id) is None
-    ServedChunks(root).remember([WINDOW])
-    assert ServedChunks(root).find(WINDOW.id) is not None
+    assert ServedChunks(places().index(root)).find(WINDOW.id) is None
+    ServedChunks(places().index(root)).remember([WINDOW])
+    assert ServedChunks(places().index(root)).find(WINDOW.id) is not None
 
 
 @pytest.mark.parametrize(
@@ -122,15 +123,15 @@ def test_a_broken_file_is_made_anew(root: Path) -> None:
     [None, b"\0", "", "[", "{}", "[1]", json.dumps(["a", 1, 2, "strange", *"abcdef"])],
 )
 def test_rows_that_were_never_written_are_no_chunks(root: Path, row: object) -> None:
-    ServedChunks(root).remember([WINDOW])
+    ServedChunks(places().index(root)).remember([WINDOW])
     with sqlite3.connect(kept(root)) as database:
         database.execute("UPDATE served SET place = ?", [row])
     database.close()
-    assert ServedChunks(root).find(WINDOW.id) is None
+    assert ServedChunks(places().index(root)).find(WINDOW.id) is None
 
 
 def test_without_a_place_for_the_file_the_chunks_are_kept_in_memory(tmp_path: Path) -> None:
-    here = ServedChunks(tmp_path)  # nothing is indexed here
+    here = ServedChunks(places().index(tmp_path))  # nothing is indexed here
     here.remember([WINDOW])
     assert here.find(WINDOW.id) == served.place(WINDOW)
     assert not list(tmp_path.iterdir())
@@ -138,7 +139,7 @@ def test_without_a_place_for_the_file_the_chunks_are_kept_in_memory(tmp_path: Pa
 
 def test_a_place_that_cannot_be_written_is_no_failure(root: Path) -> None:
     kept(root).mkdir()
-    here = ServedChunks(root)
+    here = ServedChunks(places().index(root))
     here.remember([WINDOW])
     assert here.find(WINDOW.id) == served.place(WINDOW)
     assert kept(root).is_dir()
@@ -146,8 +147,8 @@ def test_a_place_that_cannot_be_written_is_no_failure(root: Path) -> None:
 
 def test_a_file_may_have_a_name_that_is_no_text(root: Path) -> None:
     odd = replace(WINDOW, path="\udcff.txt")
-    ServedChunks(root).remember([odd])
-    assert ServedChunks(root).find(odd.id) == served.place(odd)
+    ServedChunks(places().index(root)).remember([odd])
+    assert ServedChunks(places().index(root)).find(odd.id) == served.place(odd)
 
 
 # --- what stands there now -----------------------------------------------------------------------

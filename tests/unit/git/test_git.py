@@ -22,17 +22,18 @@ from vera_ccc_tools.git.git import (
     Status,
     child_environment,
 )
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.system.tasks import Cancel, Cancelled
 
 
 @pytest.fixture
 def git() -> Git:
-    return Git.find()
+    return Git.find(Environment())
 
 
 def test_git_that_is_not_on_path_is_missing(tmp_path: Path) -> None:
     with pytest.raises(GitMissing):
-        Git.find({"PATH": str(tmp_path)})
+        Git.find(Environment({"PATH": str(tmp_path)}))
 
 
 def test_git_in_the_current_directory_is_not_run(
@@ -41,23 +42,25 @@ def test_git_in_the_current_directory_is_not_run(
     fake_executable("git", "pass", directory=tmp_path)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(GitMissing):
-        Git.find({"PATH": os.pathsep.join(["", ".", str(tmp_path / "none")])})
+        Git.find(Environment({"PATH": os.pathsep.join(["", ".", str(tmp_path / "none")])}))
 
 
 def test_the_environment_is_scrubbed_of_everything_that_points_git_elsewhere() -> None:
     found = child_environment(
-        {
-            "HOME": "/h",
-            "GIT_DIR": "/d",
-            "GIT_WORK_TREE": "/w",
-            "GIT_INDEX_FILE": "/i",
-            "GIT_CONFIG_PARAMETERS": "'a.b=c'",
-            "GIT_CONFIG_GLOBAL": "/g",
-            "GIT_CONFIG_KEY_0": "k",
-            "GIT_TRACE": "1",
-            "LC_ALL": "de_DE.UTF-8",
-            "LANGUAGE": "de",
-        }
+        Environment(
+            {
+                "HOME": "/h",
+                "GIT_DIR": "/d",
+                "GIT_WORK_TREE": "/w",
+                "GIT_INDEX_FILE": "/i",
+                "GIT_CONFIG_PARAMETERS": "'a.b=c'",
+                "GIT_CONFIG_GLOBAL": "/g",
+                "GIT_CONFIG_KEY_0": "k",
+                "GIT_TRACE": "1",
+                "LC_ALL": "de_DE.UTF-8",
+                "LANGUAGE": "de",
+            }
+        )
     )
     assert found == {
         "HOME": "/h",
@@ -82,7 +85,7 @@ def test_the_status_is_one_command_about_the_directory_alone(
 ) -> None:
     fake = fake_executable("git", RECORDER)
     repository = Repository(tmp_path, tmp_path.parent, prefix, tmp_path / "index")
-    assert Git(fake).status(repository).ignored == (b"a",)
+    assert Git(fake, Environment()).status(repository).ignored == (b"a",)
     (log,) = fake.parent.glob("*.log")
     assert tuple(log.read_text(encoding="utf-8").split("\n")) == (*STATUS, *limit)
 
@@ -185,14 +188,14 @@ def test_git_that_does_not_answer_is_ended_at_the_deadline(
     slow = fake_executable("git", "import sys\nsys.stdin.close()\nimport threading\n"
                            "threading.Event().wait(60)\n")  # fmt: skip
     with pytest.raises(GitTimeout, match=r"did not answer within 0\.2 s"):
-        Git(slow).ask(tmp_path, "status", deadline=0.2)
+        Git(slow, Environment()).ask(tmp_path, "status", deadline=0.2)
 
 
 def test_git_is_ended_by_a_cancel(tmp_path: Path, fake_executable: MakeExecutable) -> None:
     cancel = Cancel()
     cancel.press()
     with pytest.raises(Cancelled):
-        Git(Path(sys.executable)).ask(tmp_path, "status", cancel=cancel)
+        Git(Path(sys.executable), Environment()).ask(tmp_path, "status", cancel=cancel)
 
 
 def test_output_that_was_cut_is_refused(

@@ -17,6 +17,7 @@ from vera_ccc_tools.import_graph import store as graph_store
 from vera_ccc_tools.import_graph import update
 from vera_ccc_tools.import_graph.graph import GraphState
 from vera_ccc_tools.import_graph.update import Updater
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.system.tasks import Cancel, Cancelled
 
 graph_of = pytest.fixture(graphs)
@@ -60,7 +61,7 @@ def test_until_it_is_built_it_names_nothing(git_repo: MakeRepository, graph_of: 
     root = git_repo(many(update.MOST_FILES + 1))
     store = graph_store.opened(project(root) / graph_store.NAME)
     with pytest.raises(Cancelled):
-        Updater(root, os.environ, store).update(Soon(update.MOST_FILES), whole=True)
+        Updater(root, Environment(), store).update(Soon(update.MOST_FILES), whole=True)
     store.close()
     graph = graph_of(root)
     assert not graph.ready
@@ -121,7 +122,7 @@ def test_a_time_in_the_future_is_no_reason_to_read_again(
     later = time.time_ns() + 10**10  # the files' other time, of change, is then long ago
     monkeypatch.setattr(time, "time_ns", lambda: later)
     store = graph_store.opened(project(root) / graph_store.NAME)
-    updater = Updater(root, os.environ, store)
+    updater = Updater(root, Environment(), store)
     updater.update(Cancel())
     monkeypatch.setattr(updater, "_read", None)  # reads no more
     updater.update(Cancel())
@@ -301,6 +302,6 @@ def test_git_lists_untracked_files_and_repositories_beside_tracked_ones(
     (root / "nested").mkdir()
     run_git(root / "nested", "init", "-q")
     write_file(root / "nested/y.py", "")
-    listed = Git.find().listed(root)
+    listed = Git.find(Environment()).listed(root)
     assert sorted(listed.files) == [b".gitignore", b"a b.py", b"gone.py", "new/é.py".encode()]
     assert listed.nested == (b"nested/",)

@@ -20,6 +20,7 @@ from vera_ccc_tools.import_graph import store as graph_store
 from vera_ccc_tools.import_graph import update
 from vera_ccc_tools.import_graph.graph import GraphState
 from vera_ccc_tools.import_graph.update import Updater
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.system.tasks import Cancel, Cancelled
 
 graph_of = pytest.fixture(graphs)
@@ -110,10 +111,10 @@ def test_a_build_that_is_ended_goes_on_later(
     root = git_repo(many(400))
     store = graph_store.opened(project(root) / graph_store.NAME)
     with pytest.raises(Cancelled):
-        Updater(root, os.environ, store).update(Soon(looks), whole=True)
+        Updater(root, Environment(), store).update(Soon(looks), whole=True)
     with store.reading() as connection:
         assert not graph_store.marks(connection).built
-    Updater(root, os.environ, store).update(Cancel(), whole=True)
+    Updater(root, Environment(), store).update(Cancel(), whole=True)
     with store.reading() as connection:
         assert graph_store.counts(connection) == (400, 399)
     store.close()

@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from vera_ccc_tools.import_graph.store import TABLES, VERSION, related
 from vera_ccc_tools.import_graph.update import Updater
 from vera_ccc_tools.system.cache_db import CacheDatabase
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.system.tasks import Cancel
 
-NO_GIT = {"PATH": ""}
+NO_GIT = Environment({"PATH": ""})
 EXAMPLES = int(os.environ.get("VERA_CCC_HYPOTHESIS_EXAMPLES", "100")) // 2
 PLACES = ("", "pkg/", "pkg/sub/", "sub/", "lib/", "include/sub/")
 PALETTES: dict[str, tuple[tuple[str, ...], tuple[str, ...], dict[str, tuple[str, ...]]]] = {

@@ -16,17 +16,18 @@ from vera_ccc_tools.ccc.client import Ccc
 from vera_ccc_tools.git.git import Git
 from vera_ccc_tools.refresh import fingerprint
 from vera_ccc_tools.refresh.fingerprint import Unknown, View, Watch
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.system.tasks import Cancel
 
 
 @pytest.fixture
 def look(git_repo: MakeRepository) -> tuple[Path, Watch]:
     root = git_repo({".gitignore": "*.log\n", "a.py": "a = 1\n", "lib/b.py": "b = 1\n"})
-    return root, Watch(os.environ)
+    return root, Watch(Environment())
 
 
 def views(root: Path) -> list[View]:
-    git = Git.find()
+    git = Git.find(Environment())
     repository = git.repository(root)
     return [(repository, git.status(repository))]
 
@@ -37,7 +38,7 @@ def state(looking: tuple[Path, Watch]) -> bytes:
 
 
 def test_without_a_daemon_there_is_no_index_to_rely_on(tmp_path: Path) -> None:
-    ccc = Ccc(tmp_path / "ccc", {"COCOINDEX_CODE_DIR": str(tmp_path)})
+    ccc = Ccc(tmp_path / "ccc", Environment({"COCOINDEX_CODE_DIR": str(tmp_path)}))
     assert fingerprint.index(tmp_path, ccc) is None
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core_helpers import MakeExecutable, answer, environment, fake_ccc, make_project, row
-from vera_ccc_tools.ccc import project
+from core_helpers import MakeExecutable, answer, environment, fake_ccc, make_project, places, row
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.tools import table
 from vera_ccc_tools.tools.session import Session
@@ -27,7 +26,7 @@ def test_files_that_could_not_be_indexed_are_told_with_the_results(
     result = table.call_tool(session, "ccc_search", {"query": "x"}, Call(root))
     text = str(result["content"][0]["text"])
     assert text.startswith("app.py:1-1 [python] 0.500")
-    log = project.daemon_log_path(session.environ)
+    log = places(session.environment.variables).daemon_log
     assert text.endswith(f"Note: 2 files could not be indexed; {log} tells why.")
     given = {"query": "x", "refresh_index": False}
     text = str(table.call_tool(session, "ccc_search", given, Call(root))["content"][0]["text"])

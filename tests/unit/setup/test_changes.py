@@ -19,6 +19,7 @@ from vera_ccc_tools.setup import changes as writing
 from vera_ccc_tools.setup import guidance, init, launch
 from vera_ccc_tools.setup.agents import AGENTS
 from vera_ccc_tools.setup.changes import Change, ProjectFiles, apply
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.system.files import replace
 from vera_ccc_tools.system.locks import held
 
@@ -223,7 +224,7 @@ def test_a_checkout_is_started_by_its_bootstrap(monkeypatch: pytest.MonkeyPatch)
     found = launch.find()
     assert found.args == (script,)
     assert found.command == "python3" or not POSIX
-    without = launch.find({"PATH": ""})
+    without = launch.find(Environment({"PATH": ""}))
     assert Path(without.command).is_absolute()
     assert without.args == (script,)
 
@@ -237,11 +238,11 @@ def test_an_installation_is_started_by_its_command_or_else_by_its_own_python(
     write_file(tmp_path / "bin" / name, "#!/bin/sh\n").chmod(0o755)
     environ = {"PATH": str(tmp_path / "bin")}
     own = launch.Launch(sys.executable, (str(tmp_path / "vera_ccc_tools" / "bootstrap.py"),))
-    assert launch.find(environ) == launch.Launch("vera-ccc")
-    assert launch.find({**environ, "VIRTUAL_ENV": "/x"}) == own
-    assert launch.find({"PATH": ""}) == own
+    assert launch.find(Environment(environ)) == launch.Launch("vera-ccc")
+    assert launch.find(Environment({**environ, "VIRTUAL_ENV": "/x"})) == own
+    assert launch.find(Environment({"PATH": ""})) == own
     monkeypatch.setattr("vera_ccc_tools.bootstrap.requirements", lambda _verb: ["not-there>=1"])
-    assert launch.find(environ) == own
+    assert launch.find(Environment(environ)) == own
 
 
 @pytest.mark.parametrize(

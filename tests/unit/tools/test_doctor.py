@@ -12,7 +12,8 @@ import pytest
 
 from core_helpers import FakeCcc, MakeExecutable, environment, fake_ccc, make_project
 from helpers import POSIX, write_file
-from vera_ccc_tools.ccc import client, daemon
+from vera_ccc_tools.ccc import client
+from vera_ccc_tools.ccc.daemon import Daemon
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.tools import doctor, table
 from vera_ccc_tools.tools.session import Session
@@ -28,7 +29,7 @@ def make(
     fake_executable: MakeExecutable, tmp_path: Path, isolated_user: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Make:  # fmt: skip
-    monkeypatch.setattr(daemon, "is_up", lambda _environ: True)
+    monkeypatch.setattr(Daemon, "is_up", True)
     write_file(isolated_user / ".cocoindex_code" / "global_settings.yml", "embedding: {}\n")
 
     def build(said: str = FINE, error: str = "", body: str = VERSION) -> tuple[Session, FakeCcc]:
@@ -130,7 +131,7 @@ def test_a_hanging_command_costs_its_check_only(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session, _ = make(body=f"{VERSION}\nif argv[0] == 'doctor': time.sleep(600)")
-    session.environ["VERA_CCC_TIMEOUT_DOCTOR"] = "0.4"
+    session.environment.variables["VERA_CCC_TIMEOUT_DOCTOR"] = "0.4"
     text, result = ask(session, make_project(tmp_path / "p"))
     assert names(result)["ccc doctor"] is False
     assert "`ccc doctor` did not answer within 0.4 s" in text.split("\n")[0]
@@ -175,7 +176,9 @@ def test_a_git_that_is_too_old_is_told(
 ) -> None:
     body = "import sys; print('git version 2.17.1') if '--version' in sys.argv else sys.exit(129)"
     session, _ = make()
-    session.environ["PATH"] = str(fake_executable("git", body, directory=tmp_path / "git").parent)
+    session.environment.variables["PATH"] = str(
+        fake_executable("git", body, directory=tmp_path / "git").parent
+    )
     text, result = ask(session, make_project(tmp_path / "p"))
     assert names(result)["git"] is False
     assert "git version 2.17.1, no repository here\n    → Install git 2.18 or later" in text
@@ -183,7 +186,7 @@ def test_a_git_that_is_too_old_is_told(
 
 def test_each_problem_comes_with_a_remedy(make: Make, tmp_path: Path) -> None:
     session, _ = make("  [FAIL] File Walk\n", "    ERROR: a new one\n    ERROR: map full\n")
-    session.environ["PATH"] = ""
+    session.environment.variables["PATH"] = ""
     text, _ = ask(session, tmp_path)
     lines = text.split("\n")
     problems = [at for at, line in enumerate(lines) if line.startswith("✗ ")]

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from core_helpers import FakeCcc, MakeExecutable, environment, fake_ccc, make_project, until
-from vera_ccc_tools.ccc import daemon, project
+from core_helpers import FakeCcc, MakeExecutable, environment, fake_ccc, make_project, places, until
+from vera_ccc_tools.ccc.daemon import Daemon
 from vera_ccc_tools.errors import Front
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.system.tasks import Cancel
@@ -57,7 +57,7 @@ def call(session: Session, tool: str, cwd: Path, **given: Any) -> tuple[str, dic
 def watched(monkeypatch: pytest.MonkeyPatch) -> None:
     """Progress is told at once, of a daemon that is up."""
     monkeypatch.setattr(index, "PROGRESS_PERIOD", 0.05)
-    monkeypatch.setattr(daemon, "is_up", lambda _environ: True)
+    monkeypatch.setattr(Daemon, "is_up", True)
 
 
 def lasting(seen: Path, status: str, told: str = "") -> str:
@@ -207,7 +207,7 @@ def test_what_changed_is_not_told_where_ccc_counts_the_run_after_it(
 def test_files_that_failed_are_told(make: Make, tmp_path: Path) -> None:
     session, _ = make(INDEX.replace("error: 0", "error: 4"))
     text, _ = call(session, "ccc_index", make_project(tmp_path / "p"))
-    log = project.daemon_log_path(session.environ)
+    log = places(session.environment.variables).daemon_log
     assert f"4 files could not be indexed; {log} tells why." in text
 
 
@@ -277,7 +277,7 @@ def test_what_was_seen_of_an_index_run_is_told_where_the_daemon_is_too_busy_at_i
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(index, "PROGRESS_PERIOD", 0.05)
-    monkeypatch.setattr(daemon, "is_up", lambda _environ: True)
+    monkeypatch.setattr(Daemon, "is_up", True)
     body = f"""
         if argv[0] == "status" and sum('"status"' in line for line in open(log.name)) == 1:
             print({STATS!r} + "\\nIndexing in progress: {RUN}")

@@ -112,7 +112,7 @@ def test_what_can_be_missing_is_told_apart_each_with_its_next_step(
 ) -> None:
     def ask(directory: Path, **given: Any) -> tuple[str, str]:
         directory.mkdir(exist_ok=True)
-        environ = session.environ if given.pop("without_ccc", False) else with_ccc
+        environ = session.environment.variables if given.pop("without_ccc", False) else with_ccc
         call = table.call_tool(
             Session(environ), "ccc_search", {**given, "rank": "ccc"}, Call(directory)
         )

@@ -13,6 +13,7 @@ from vera_ccc_tools.ccc import path_filter
 from vera_ccc_tools.ccc.replies import Hit
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.git.git import Git
+from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.system.tasks import Cancel, Cancelled
 from vera_ccc_tools.words import candidates as by_words
 from vera_ccc_tools.words.candidates import NO_SCORE, Found, candidates, is_by_words, join
@@ -29,9 +30,9 @@ def search(
     path: str | None = None,
     deadline: float = 30.0,
 ) -> Found:
-    environ = dict(os.environ) if path is None else os.environ | {"PATH": path}
+    environment = Environment(os.environ if path is None else os.environ | {"PATH": path})
     return candidates(
-        root, query, environ=environ, cancel=Cancel(), wanted=wanted, deadline=deadline
+        root, query, environment=environment, cancel=Cancel(), wanted=wanted, deadline=deadline
     )
 
 
@@ -184,7 +185,7 @@ def test_a_git_without_pcre_is_asked_again(
     git_repo: MakeRepository, fake_executable: MakeExecutable
 ) -> None:
     root = git_repo({"a.py": THROTTLE, "b.py": "open_file()\n"})
-    real = Git.find().executable
+    real = Git.find(Environment()).executable
     path = fake_executable(
         "git",
         f"""
@@ -230,7 +231,9 @@ def test_a_cancelled_search_ends(git_repo: MakeRepository) -> None:
     cancel = Cancel()
     cancel.press()
     with pytest.raises(Cancelled):
-        candidates(git_repo({"a.py": THROTTLE}), "throttle", environ=os.environ, cancel=cancel)
+        candidates(
+            git_repo({"a.py": THROTTLE}), "throttle", environment=Environment(), cancel=cancel
+        )
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from vera_ccc_tools.ccc import project
 from vera_ccc_tools.ccc.client import Status
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.import_graph import graph
@@ -26,7 +25,7 @@ def index_status(state: ServerState, call: Call, _arguments: Reader) -> Answer:
         return Answer(f"not indexed — {state.told(failure).text}")
     synced = state.session.sync(root, call, always=False)
     status = state.session.ccc().status(root, cancel=call.cancel)
-    store = project.index_path(root, state.session.environ)
+    store = state.session.places.index(root)
     lines = [
         "Index status",
         f"  store   : {text.clean_line(str(store))}",

@@ -7,7 +7,6 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import cast
 
-from vera_ccc_tools.ccc import project
 from vera_ccc_tools.chunks import detail
 from vera_ccc_tools.chunks.chunk import tokens
 from vera_ccc_tools.chunks.reading import Reading
@@ -61,7 +60,7 @@ def context_search(state: ServerState, call: Call, arguments: Reader) -> Answer:
     started = time.monotonic()
     wanted = _wanted(state, arguments)
     reading = Reading(by_words.root_of(call.cwd), state.directory)
-    is_indexed = project.is_indexed(reading.root, state.session.environ)
+    is_indexed = state.session.places.is_indexed(reading.root)
     served, notes, lead = _search(
         state, call, wanted, reading, widened=wanted.widened and is_indexed
     )

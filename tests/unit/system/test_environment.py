@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from helpers import POSIX
-from vera_ccc_tools.system.process import find_executable
+from vera_ccc_tools.system.environment import Environment
 
 
 @pytest.fixture
@@ -33,17 +33,17 @@ def _program(directory: Path, name: str = "ccc") -> Path:
 def test_empty_and_relative_entries_of_path_are_passed_over(
     planted: Path, entries: list[str]
 ) -> None:
-    assert find_executable("ccc", environ={"PATH": os.pathsep.join(entries)}) is None
+    assert Environment({"PATH": os.pathsep.join(entries)}).executable("ccc") is None
     good = _program(planted / "good")
     environ = {"PATH": os.pathsep.join([*entries, str(good.parent)])}
-    assert find_executable("ccc", environ=environ) == good
+    assert Environment(environ).executable("ccc") == good
 
 
 def test_directories_given_besides_come_after_those_of_path(planted: Path) -> None:
     one, two = _program(planted / "one"), _program(planted / "two")
-    assert find_executable("ccc", environ={}, also=[two.parent]) == two
+    assert Environment({}).executable("ccc", [two.parent]) == two
     environ = {"PATH": str(one.parent)}
-    assert find_executable("ccc", environ=environ, also=[two.parent]) == one
+    assert Environment(environ).executable("ccc", [two.parent]) == one
 
 
 def test_what_is_no_executable_file_is_passed_over(tmp_path: Path) -> None:
@@ -55,4 +55,4 @@ def test_what_is_no_executable_file_is_passed_over(tmp_path: Path) -> None:
         (tmp_path / "loop").symlink_to("loop")
         entries += [tmp_path / "plain", tmp_path / "loop"]
     environ = {"PATH": os.pathsep.join(map(str, [*entries, good.parent]))}
-    assert find_executable("ccc", environ=environ) == good
+    assert Environment(environ).executable("ccc") == good
