@@ -11,7 +11,7 @@ from ruamel.yaml import YAML
 from helpers import ROOT
 from vera_ccc_tools.cli import main
 from vera_ccc_tools.cli.verbs import VERBS
-from vera_ccc_tools.tools.arguments import MAX_LIMIT
+from vera_ccc_tools.tools.arguments import SearchArguments, schema
 
 DIRECTORY = ROOT / "skills" / "ccc-search"
 _, FRONT, TEXT = (DIRECTORY / "SKILL.md").read_text(encoding="utf-8").split("---\n", 2)
@@ -48,7 +48,10 @@ def test_the_command_lines_that_it_shows_can_be_typed() -> None:
     for line in shown:
         name, *arguments = shlex.split(line)
         options = main.parse(next(verb for verb in VERBS if verb.name == name), arguments)
-        assert getattr(options, "limit", 1) <= MAX_LIMIT
+        assert (
+            getattr(options, "limit", 1)
+            <= schema(SearchArguments)["properties"]["limit"]["maximum"]
+        )
 
 
 def test_the_package_holds_it_and_pi_is_told() -> None:

@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +25,10 @@ LAST_ORDERS = 5.0
 
 def search(options: argparse.Namespace) -> int:
     """Find code by meaning."""
-    given = {
-        "query": " ".join(options.query),
-        "limit": options.limit,
-        "offset": options.offset,
-        "languages": options.lang,
-        "path": options.path,
-        "refresh_index": options.refresh,
-        "rank": options.rank,
-    }
+    from vera_ccc_tools.tools.arguments import SearchArguments
+
+    given = {each.name: getattr(options, each.name) for each in fields(SearchArguments)}
+    given["query"] = " ".join(options.query)
 
     def show(text: str, details: Mapping[str, Any], terminal: Terminal) -> str:
         from vera_ccc_tools.cli import presentation

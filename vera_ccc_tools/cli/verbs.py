@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from vera_ccc_tools.errors import shorten
 
@@ -77,34 +78,33 @@ def _as_json(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def _search_options(parser: argparse.ArgumentParser) -> None:
-    from vera_ccc_tools.tools.arguments import MAX_LIMIT, MAX_OFFSET, RANKS
+    from vera_ccc_tools.tools.arguments import SearchArguments, schema
 
+    described = schema(SearchArguments)["properties"]
+
+    def add(option: str, name: str, **more: Any) -> None:
+        """Add an option for the argument *name*, which is described where the tools are."""
+        it = described[name]
+        about = it["description"].rstrip(".")
+        default = it.get("default")
+        shown = f" ({default})" if it["type"] == "integer" else ""
+        if it["type"] == "integer":
+            more |= {"metavar": "N", "type": whole(it["minimum"], it["maximum"])}
+        told = f"{about[0].lower()}{about[1:]}{shown}"
+        parser.add_argument(option, dest=name, default=default, help=told, **more)
+
+    about = described["query"]["description"].split(";")[0]
+    parser.add_argument("query", metavar="QUERY", nargs="+", help=f"{about[0].lower()}{about[1:]}")
+    add("--limit", "limit")
+    add("--offset", "offset")
+    add("--lang", "languages", metavar="L", action="append")
+    add("--path", "path", metavar="P")
     parser.add_argument(
-        "query", metavar="QUERY", nargs="+", help="what the code does, in plain words"
+        "--no-refresh", dest="refresh_index", action="store_false", help="search the index as it is"
     )
-    number, page = whole(1, MAX_LIMIT), whole(0, MAX_OFFSET)
-    parser.add_argument("--limit", metavar="N", type=number, default=5, help="results to give (5)")
-    parser.add_argument(
-        "--offset", metavar="N", type=page, default=0, help="results to pass over (0)"
-    )
-    parser.add_argument(
-        "--lang",
-        metavar="L",
-        action="append",
-        default=[],
-        help="only this language; may be repeated",
-    )
-    parser.add_argument(
-        "--path", metavar="P", help="only below this directory, or files that match this glob"
-    )
-    parser.add_argument(
-        "--no-refresh", dest="refresh", action="store_false", help="search the index as it is"
-    )
-    parser.add_argument(
-        "--rank", choices=RANKS, default=RANKS[0], help="ccc: ccc's own order, by meaning alone"
-    )
+    add("--rank", "rank", choices=described["rank"]["enum"])
     where(parser)
-    _as_json(parser, "results (with path and content), refreshed, stale, elapsed_ms, text")
+    _as_json(parser, "results (with path and content), by, refreshed, stale, elapsed_ms, text")
 
 
 def _index_options(parser: argparse.ArgumentParser) -> None:

@@ -1,104 +1,33 @@
-"""The arguments of a tool call, from JSON to typed values.
+"""The arguments of the tools: each described once, with its schema, its default and its reader.
 
 Each error is one sentence that names the argument, the value (shortened) and what is allowed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
+from typing import Any, TypeVar
 
 from vera_ccc_tools.errors import InvalidArgument, shorten
 
 MAX_QUERY = 10_000
-MAX_LIMIT = 100
 RANKS = ("best", "ccc")
-MAX_OFFSET = 100_000
-
 _MOST_COUNT = 2**31
 
+T = TypeVar("T")
 
-@dataclass(frozen=True, slots=True)
-class SearchArguments:
-    """See the schema of ``ccc_search`` in `tools.py`."""
-
-    query: str
-    limit: int = 5
-    offset: int = 0
-    languages: tuple[str, ...] = ()
-    path: str | None = None
-    refresh_index: bool = True
-    rank: str = "best"
-
-
-@dataclass(frozen=True, slots=True)
-class IndexArguments:
-    """See the schema of ``ccc_index`` in `tools.py`."""
-
-    background: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class InitArguments:
-    """See the schema of ``ccc_init`` in `tools.py`."""
-
-    force: bool = False
-    litellm_model: str | None = None
-    background: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class DoctorArguments:
-    """See the schema of ``ccc_doctor`` in `tools.py`."""
-
-    verbose: bool = False
-
-
-def search_arguments(given: Mapping[str, Any]) -> SearchArguments:
-    """Read the arguments of ``ccc_search``."""
-    reader = Reader(given, SearchArguments)
-    if "query" not in given:
-        raise InvalidArgument("`query` is missing.", "Say in `query` what to look for.")
-    return SearchArguments(
-        query=reader.text("query", MAX_QUERY),
-        limit=reader.integer("limit", 5, 1, MAX_LIMIT),
-        offset=reader.integer("offset", 0, 0, MAX_OFFSET),
-        languages=reader.words("languages"),
-        path=reader.optional_text("path", 2 * MAX_QUERY),
-        refresh_index=reader.flag("refresh_index", default=True),
-        rank=reader.choice("rank", RANKS),
-    )
-
-
-def index_arguments(given: Mapping[str, Any]) -> IndexArguments:
-    """Read the arguments of ``ccc_index``."""
-    return IndexArguments(Reader(given, IndexArguments).flag("background", default=False))
-
-
-def init_arguments(given: Mapping[str, Any]) -> InitArguments:
-    """Read the arguments of ``ccc_init``."""
-    reader = Reader(given, InitArguments)
-    return InitArguments(
-        force=reader.flag("force", default=False),
-        litellm_model=reader.optional_text("litellm_model", 200),
-        background=reader.flag("background", default=False),
-    )
-
-
-def doctor_arguments(given: Mapping[str, Any]) -> DoctorArguments:
-    """Read the arguments of ``ccc_doctor``."""
-    return DoctorArguments(Reader(given, DoctorArguments).flag("verbose", default=False))
+# --- how values are read -------------------------------------------------------------------------
 
 
 class Reader:
     """Takes values out of a JSON object; an absent or null one means its default.
 
-    With a *shape*, whose fields are all the arguments there are, any other one is an error.
+    Where the arguments that there are are *known*, any other one is an error.
     """
 
-    def __init__(self, given: Mapping[str, Any], shape: type[Any] | None = None) -> None:
-        known = [field.name for field in fields(shape)] if shape else list(given)
+    def __init__(self, given: Mapping[str, Any], known: Collection[str] | None = None) -> None:
+        known = given if known is None else known
         unknown = [name for name in given if name not in known]
         if unknown:
             raise InvalidArgument(
@@ -109,6 +38,11 @@ class Reader:
 
     def has(self, name: str) -> bool:
         return self._given.get(name) is not None
+
+    def check_given(self, name: str, hint: str) -> None:
+        """Raise where it is missing; *hint* says what to give."""
+        if name not in self._given:
+            raise InvalidArgument(f"`{name}` is missing.", hint)
 
     def is_blank(self, name: str) -> bool:
         """Whether it is a text without a word in it."""
@@ -214,3 +148,135 @@ def count(arguments: Reader, name: str, default: int, most: int) -> int:
     """A number of results: *default* for 0 and less, *most* for more than that."""
     wanted = arguments.integer(name, default, -_MOST_COUNT, _MOST_COUNT)
     return min(wanted, most) if wanted > 0 else default
+
+
+# --- what describes an argument: a field of a dataclass, one for each tool -----------------------
+
+
+def _text(description: str, limit: int, hint: str = "") -> Any:
+    """A text, which has to be there where a *hint* says what to give."""
+
+    def read(reader: Reader, name: str) -> str | None:
+        if not hint:
+            return reader.optional_text(name, limit)
+        reader.check_given(name, hint)
+        return reader.text(name, limit)
+
+    return _argument(read, {"type": "string"}, MISSING if hint else None, description)
+
+
+def _number(description: str, default: int, low: int, high: int) -> Any:
+    def read(reader: Reader, name: str) -> int:
+        return reader.integer(name, default, low, high)
+
+    schema = {"type": "integer", "minimum": low, "maximum": high, "default": default}
+    return _argument(read, schema, default, description)
+
+
+def _flag(description: str, *, default: bool = False) -> Any:
+    def read(reader: Reader, name: str) -> bool:
+        return reader.flag(name, default=default)
+
+    return _argument(read, {"type": "boolean", "default": default}, default, description)
+
+
+def _words(description: str) -> Any:
+    schema = {"type": "array", "items": {"type": "string"}, "default": []}
+    return _argument(Reader.words, schema, (), description)
+
+
+def _choice(description: str, allowed: tuple[str, ...]) -> Any:
+    """One of *allowed*, the first of which is the default."""
+
+    def read(reader: Reader, name: str) -> str:
+        return reader.choice(name, allowed)
+
+    schema = {"type": "string", "enum": list(allowed), "default": allowed[0]}
+    return _argument(read, schema, allowed[0], description)
+
+
+def _argument(
+    read: Callable[[Reader, str], Any], schema: dict[str, Any], default: Any, description: str
+) -> Any:
+    return field(
+        default=default,
+        metadata={"read": read, "schema": {**schema, "description": description}},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SearchArguments:
+    """Those of ``ccc_search``."""
+
+    query: str = _text(
+        "What the code does, in plain words; any natural language.",
+        MAX_QUERY,
+        "Say in `query` what to look for.",
+    )
+    limit: int = _number("How many results to give.", 5, 1, 100)
+    offset: int = _number("How many of the best results to pass over, for paging.", 0, 0, 100_000)
+    languages: tuple[str, ...] = _words(
+        "Only these languages, such as python or ts; none means all."
+    )
+    path: str | None = _text(
+        "Only below this directory, or files that match this gitignore-style glob, such as src, "
+        "src/**/*.py or {lib,test}/*.rb; relative to the working directory.",
+        2 * MAX_QUERY,
+    )
+    refresh_index: bool = _flag(
+        "Bring the index up to date first; false searches it as it is.", default=True
+    )
+    rank: str = _choice(
+        "best weighs words, names and kinds of files beside the meaning; ccc leaves the order by "
+        "meaning alone.",
+        RANKS,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class IndexArguments:
+    """Those of ``ccc_index``."""
+
+    background: bool = _flag("Answer at once and index in the background.")
+
+
+@dataclass(frozen=True, slots=True)
+class InitArguments:
+    """Those of ``ccc_init``."""
+
+    force: bool = _flag("Make a project of this directory although one lies above it.")
+    litellm_model: str | None = _text(
+        "The embedding model by its LiteLLM name, such as ollama/nomic-embed-text; only where "
+        "none has been chosen yet.",
+        200,
+    )
+    background: bool = _flag("Answer at once.")
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorArguments:
+    """Those of ``ccc_doctor``."""
+
+    verbose: bool = _flag("Give full tracebacks of failed checks.")
+
+
+def schema(shape: type[Any]) -> dict[str, Any]:
+    """The JSON Schema of the arguments that *shape* describes."""
+    every: tuple[Field[Any], ...] = fields(shape)
+    return {
+        "type": "object",
+        "properties": {each.name: each.metadata["schema"] for each in every},
+        "required": [each.name for each in every if each.default is MISSING],
+        "additionalProperties": False,
+    }
+
+
+def read(shape: type[T], given: Mapping[str, Any]) -> T:
+    """The arguments that *shape* describes, out of a JSON object.
+
+    Raises:
+        InvalidArgument: One is missing, wrong, or unknown.
+    """
+    every: tuple[Field[Any], ...] = fields(shape)  # type: ignore[arg-type]
+    reader = Reader(given, [each.name for each in every])
+    return shape(**{each.name: each.metadata["read"](reader, each.name) for each in every})

@@ -12,9 +12,15 @@ from vera_ccc_tools.system import text
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.tools import arguments, doctor, index, search
 from vera_ccc_tools.tools.answer import Answer
+from vera_ccc_tools.tools.arguments import (
+    DoctorArguments,
+    IndexArguments,
+    InitArguments,
+    SearchArguments,
+)
 from vera_ccc_tools.tools.session import Session
 
-Run = Callable[[Session, Call, Mapping[str, Any]], Answer]
+Do = Callable[[Session, Call, Any], Answer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +33,8 @@ class Tool:
         description: For the model: what it does, when to use it, and when not.
         snippet: One line for the system prompt's list of tools; does not repeat the name.
         guidelines: Rules for the system prompt; each names its tool.
-        schema: JSON Schema of the arguments.
-        run: Does it.
+        arguments: What describes its arguments; see `arguments.py`.
+        do: Does it.
     """
 
     name: str
@@ -36,8 +42,21 @@ class Tool:
     description: str
     snippet: str
     guidelines: tuple[str, ...]
-    schema: Mapping[str, Any]
-    run: Run
+    arguments: type[Any]
+    do: Do
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of its arguments."""
+        return arguments.schema(self.arguments)
+
+    def run(self, session: Session, call: Call, given: Mapping[str, Any]) -> Answer:
+        """Do it with the arguments in *given*, a JSON object.
+
+        Raises:
+            Failure: An argument is wrong, or what the tool raises.
+        """
+        return self.do(session, call, arguments.read(self.arguments, given))
 
     def to_json(self) -> dict[str, Any]:
         """The tool as `tools/list` and ``extension/tools.json`` show it."""
@@ -49,19 +68,6 @@ class Tool:
             "promptGuidelines": list(self.guidelines),
             "inputSchema": self.schema,
         }
-
-
-def _schema(properties: dict[str, Any], required: tuple[str, ...] = ()) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-        "additionalProperties": False,
-    }
-
-
-def _flag(description: str, *, default: bool) -> dict[str, Any]:
-    return {"type": "boolean", "default": default, "description": description}
 
 
 TOOLS = (
@@ -90,57 +96,8 @@ TOOLS = (
                 "repeating the same query."
             ),
         ),
-        schema=_schema(
-            {
-                "query": {
-                    "type": "string",
-                    "description": "What the code does, in plain words; any natural language.",
-                },
-                "limit": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": arguments.MAX_LIMIT,
-                    "default": 5,
-                    "description": "How many results to give.",
-                },
-                "offset": {
-                    "type": "integer",
-                    "minimum": 0,
-                    "default": 0,
-                    "description": "How many of the best results to pass over, for paging.",
-                },
-                "languages": {
-                    "type": "array",
-                    "items": {"type": "string"},
-                    "default": [],
-                    "description": "Only these languages, such as python or ts; none means all.",
-                },
-                "path": {
-                    "type": "string",
-                    "description": (
-                        "Only below this directory, or files that match this gitignore-style "
-                        "glob, such as src, src/**/*.py or {lib,test}/*.rb; relative to the "
-                        "working directory."
-                    ),
-                },
-                "refresh_index": _flag(
-                    "Bring the index up to date first; false searches it as it is.", default=True
-                ),
-                "rank": {
-                    "type": "string",
-                    "enum": list(arguments.RANKS),
-                    "default": arguments.RANKS[0],
-                    "description": (
-                        "best weighs words, names and kinds of files beside the meaning; ccc "
-                        "leaves the order by meaning alone."
-                    ),
-                },
-            },
-            required=("query",),
-        ),
-        run=lambda session, call, given: search.search(
-            session, call, arguments.search_arguments(given)
-        ),
+        arguments=SearchArguments,
+        do=search.search,
     ),
     Tool(
         name="ccc_index",
@@ -159,12 +116,8 @@ TOOLS = (
                 "in a large repository, using rg until it is done."
             ),
         ),
-        schema=_schema(
-            {"background": _flag("Answer at once and index in the background.", default=False)}
-        ),
-        run=lambda session, call, given: index.index(
-            session, call, arguments.index_arguments(given)
-        ),
+        arguments=IndexArguments,
+        do=index.index,
     ),
     Tool(
         name="ccc_init",
@@ -181,22 +134,8 @@ TOOLS = (
                 "choose, or to set the embedding model, which the user must name."
             ),
         ),
-        schema=_schema(
-            {
-                "force": _flag(
-                    "Make a project of this directory although one lies above it.", default=False
-                ),
-                "litellm_model": {
-                    "type": "string",
-                    "description": (
-                        "The embedding model by its LiteLLM name, such as "
-                        "ollama/nomic-embed-text; only where none has been chosen yet."
-                    ),
-                },
-                "background": _flag("Answer at once.", default=False),
-            }
-        ),
-        run=lambda session, call, given: index.init(session, call, arguments.init_arguments(given)),
+        arguments=InitArguments,
+        do=index.init,
     ),
     Tool(
         name="ccc_doctor",
@@ -213,10 +152,8 @@ TOOLS = (
                 "what to do."
             ),
         ),
-        schema=_schema({"verbose": _flag("Give full tracebacks of failed checks.", default=False)}),
-        run=lambda session, call, given: doctor.doctor(
-            session, call, arguments.doctor_arguments(given)
-        ),
+        arguments=DoctorArguments,
+        do=doctor.doctor,
     ),
 )
 

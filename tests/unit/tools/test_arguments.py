@@ -9,27 +9,22 @@ import pytest
 from hypothesis import given
 
 from vera_ccc_tools.errors import InvalidArgument, shorten
-from vera_ccc_tools.tools import arguments
-from vera_ccc_tools.tools.arguments import InitArguments, SearchArguments, search_arguments
+from vera_ccc_tools.tools.arguments import IndexArguments, InitArguments, SearchArguments, read
+from vera_ccc_tools.tools.table import TOOLS
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=8,
 )
-READERS = {
-    "ccc_search": search_arguments,
-    "ccc_index": arguments.index_arguments,
-    "ccc_init": arguments.init_arguments,
-    "ccc_doctor": arguments.doctor_arguments,
-}
+SHAPES = {tool.name: tool.arguments for tool in TOOLS}
 
 
 def test_what_is_left_out_or_null_has_its_default() -> None:
-    assert search_arguments({"query": "x"}) == SearchArguments("x")
+    assert read(SearchArguments, {"query": "x"}) == SearchArguments("x")
     nulls = dict.fromkeys(["limit", "offset", "languages", "path", "refresh_index"])
-    assert search_arguments({"query": "x", **nulls}) == SearchArguments("x", 5, 0, (), None, True)  # noqa: FBT003
-    assert arguments.init_arguments({}) == InitArguments()
+    assert read(SearchArguments, {"query": "x", **nulls}) == SearchArguments("x")
+    assert read(InitArguments, {}) == InitArguments()
 
 
 def test_what_is_given_is_taken() -> None:
@@ -41,7 +36,7 @@ def test_what_is_given_is_taken() -> None:
         "path": "src",
         "refresh_index": False,
     }
-    assert search_arguments(given_values) == SearchArguments(
+    assert read(SearchArguments, given_values) == SearchArguments(
         " --help\n日本 ",
         100,
         7,
@@ -49,7 +44,7 @@ def test_what_is_given_is_taken() -> None:
         "src",
         False,  # noqa: FBT003
     )
-    assert search_arguments({"query": "x", "languages": "py"}).languages == ("py",)
+    assert read(SearchArguments, {"query": "x", "languages": "py"}).languages == ("py",)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +88,7 @@ def test_a_wrong_argument_is_named_with_its_value_and_what_is_allowed(
     given_values: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(InvalidArgument) as caught:
-        search_arguments(given_values)
+        read(SearchArguments, given_values)
     assert caught.value.message.startswith(says)
     assert len(str(caught.value)) < 400
     assert caught.value.code == "invalid_argument"
@@ -101,12 +96,12 @@ def test_a_wrong_argument_is_named_with_its_value_and_what_is_allowed(
 
 def test_an_unknown_argument_is_answered_with_the_known_ones() -> None:
     with pytest.raises(InvalidArgument) as caught:
-        arguments.index_arguments({"backgruond": True})
+        read(IndexArguments, {"backgruond": True})
     assert caught.value.step == "The arguments are: background."
 
 
 @given(
-    st.sampled_from(list(READERS)),
+    st.sampled_from(list(SHAPES)),
     st.dictionaries(
         st.one_of(
             st.sampled_from(
@@ -123,7 +118,7 @@ def test_any_object_gives_arguments_or_an_invalid_argument(
 ) -> None:
     failure = None
     try:
-        READERS[name](given_values)
+        read(SHAPES[name], given_values)
     except InvalidArgument as error:
         failure = error
     if failure is not None:

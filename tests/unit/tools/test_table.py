@@ -17,6 +17,7 @@ from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.system.tasks import Cancel, Cancelled
 from vera_ccc_tools.tools import arguments, table
 from vera_ccc_tools.tools.answer import Answer
+from vera_ccc_tools.tools.arguments import IndexArguments
 from vera_ccc_tools.tools.session import Session
 
 SHAPES = {
@@ -148,7 +149,7 @@ def test_a_long_answer_is_cut_and_named(
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     long = Answer("line\n" * 100_000, {"n": 1})
-    tool = table.Tool("x", "X", "", "", (), {}, lambda *_: long)
+    tool = table.Tool("x", "X", "", "", (), IndexArguments, lambda *_: long)
     monkeypatch.setattr(table, "TOOLS", (tool,))
     result = table.call_tool(session, "x", {}, Call(tmp_path))
     assert len(text_of(result).encode()) <= output.MAX_BYTES
