@@ -240,7 +240,11 @@ class Ccc:
         """Raise what a command that ended by itself failed of."""
         if done.returncode == 0 and done.stdout.whole:
             return
-        if "--json" not in arguments or replies.search_answer(_text(done.stdout)) is None:
+        if (
+            "--json" not in arguments
+            or not done.stdout.whole
+            or replies.search_answer(_text(done.stdout)) is None
+        ):
             raise self._failed(arguments[0], done)
 
     def _hits(self, done: process.Finished) -> tuple[Hit, ...]:

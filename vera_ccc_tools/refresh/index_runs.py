@@ -61,14 +61,8 @@ def is_first(status: Status) -> bool:
     return progress.unchanged == 0 and progress.reprocessed == 0 and progress.added >= status.files
 
 
-def still_indexing(root: Path, status: Status | None) -> Failure:
+def still_indexing(root: Path, status: Status) -> Failure:
     """Why a search cannot be answered now; ``indexing``."""
-    if status is None:
-        return Failure(
-            "indexing",
-            f"The index of {root} is perhaps being built or checked: ccc's daemon does not say.",
-            Step(Do.LATER_OR_RESTART),
-        )
     done = 0 if status.progress is None else status.progress.done
     return Failure(
         "indexing",

@@ -168,10 +168,9 @@ class Refresher:
         """Note why a refresh failed, for which nobody may have waited."""
         self._failure = failure
 
-    def unanswerable(self, status: Status | None) -> Failure:
+    def unanswerable(self, status: Status) -> Failure:
         """Why there is nothing to search: what ended the last run, where this one has nothing."""
-        got_on = status is not None and status.chunks > 0
-        if self._failure is None or got_on:
+        if self._failure is None or status.chunks > 0:
             return still_indexing(self._root, status)
         return self._failure
 

@@ -22,18 +22,24 @@ class Output:
     """What a child wrote to one stream.
 
     Attributes:
-        head: The first bytes, at most the limit that the caller gave.
+        blocks: The first bytes, at most the limit that the caller gave. Pieces of this size go
+            back to the system when they are freed, which the memory of a flood as one does not.
         total: How many bytes the child wrote in all.
-        tail: The last bytes, where *head* is not all.
+        tail: The last bytes, where *blocks* are not all.
     """
 
-    head: bytes = b""
+    blocks: tuple[bytes, ...] = ()
     total: int = 0
     tail: bytes = b""
 
     @property
+    def head(self) -> bytes:
+        """The first bytes in one."""
+        return b"".join(self.blocks)
+
+    @property
     def whole(self) -> bool:
-        return self.total == len(self.head)
+        return self.total == sum(map(len, self.blocks))
 
 
 @dataclass(slots=True)
@@ -49,7 +55,7 @@ class Sink:
     pipe: IO[bytes]
     limit: int
     abandoned: bool = False
-    _head: bytearray = field(default_factory=bytearray)
+    _blocks: list[bytes] = field(default_factory=list)
     _tail: bytes = b""
     _total: int = 0
 
@@ -62,15 +68,16 @@ class Sink:
                 block = os.read(self.pipe.fileno(), _BLOCK)
                 if not block:
                     break
+                room = max(0, self.limit - self._total)
                 self._total += len(block)
-                room = max(0, self.limit - len(self._head))
-                self._head += block[:room]
+                if room:
+                    self._blocks.append(block[:room])
                 if len(block) > room:
                     self._tail = (self._tail + block[room:])[-TAIL_LIMIT:]
 
     def output(self) -> Output:
         """What has been read so far."""
-        return Output(bytes(self._head), self._total, self._tail)
+        return Output(tuple(self._blocks), self._total, self._tail)
 
 
 def _readable(descriptor: int) -> bool:

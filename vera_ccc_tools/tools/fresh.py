@@ -197,7 +197,7 @@ def _beside(session: Session, target: Target, fetch: Fetch, reason: str) -> Foun
         while not task.wait(PATIENCE, target.call.cancel):
             status = status or status_of(target, task)
             late = time.monotonic() > target.started + LATER_ANSWER
-            if late or (status is not None and is_first(status)):
+            if status is not None and (late or is_first(status)):
                 raise refresher.unanswerable(status)
         page = task.result(target.call.cancel)
     return Found(page, refreshed=False, reason=reason, notes=(renewing(status),), stale=True)

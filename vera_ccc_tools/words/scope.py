@@ -8,12 +8,15 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vera_ccc_tools.ccc import languages, project
-from vera_ccc_tools.ccc.path_filter import PathFilter
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.sync import settings
 from vera_ccc_tools.sync.globs import Excludes
+
+if TYPE_CHECKING:
+    from vera_ccc_tools.ccc.path_filter import PathFilter
 
 # What ccc's engine calls files whose extension is neither its name of a language nor an alias.
 _LANGUAGES = {

@@ -223,7 +223,9 @@ def test_the_status_in_a_terminal_is_for_people_and_the_models_on_demand(
 def test_a_sync_and_a_failure_in_a_terminal_say_why(command_line: CommandLine) -> None:
     shown = command_line.show("sync", "--dry-run")
     assert "  **/secret/**  .gitignore:1: secret/" in shown.lines
-    failed = command_line.show("search", "x", "--cwd", str(command_line.root.parent))
+    failed = command_line.show(
+        "search", "x", "--rank", "ccc", "--cwd", str(command_line.root.parent)
+    )
     assert failed.returncode == 1
     assert "belongs to no ccc project" in "".join(failed.lines)
     assert failed.colour("belongs") == "red"
