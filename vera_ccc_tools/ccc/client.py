@@ -200,7 +200,7 @@ class Ccc:
         self, arguments: list[str], cwd: Path, setting: str, cancel: Cancel | None
     ) -> process.Finished:
         since = self.since if setting == "search" else None
-        deadline = _Deadline.of(setting, self.environment, since)
+        deadline = Deadline.of(setting, self.environment, since)
         cancel = cancel or Cancel()
         try:
             return self._once(arguments, cwd, deadline, cancel)
@@ -215,7 +215,7 @@ class Ccc:
             raise self._with_last_words(failure) from failure
 
     def _once(
-        self, arguments: list[str], cwd: Path, deadline: _Deadline, cancel: Cancel
+        self, arguments: list[str], cwd: Path, deadline: Deadline, cancel: Cancel
     ) -> process.Finished:
         young = False
         if arguments[0] not in _WITHOUT_DAEMON and not self.daemon.is_ready(self.executable):
@@ -281,7 +281,7 @@ class Ccc:
             return file.read(_SETTINGS_LIMIT).decode("utf-8", "replace")
         return ""
 
-    def _start_daemon(self, command: str, deadline: _Deadline, cancel: Cancel) -> bool:
+    def _start_daemon(self, command: str, deadline: Deadline, cancel: Cancel) -> bool:
         """Let one client start the daemon while the others wait; see `daemon.py`.
 
         Gives whether there was anything to start.
@@ -315,7 +315,7 @@ class Ccc:
 
 
 @dataclass(frozen=True, slots=True)
-class _Deadline:
+class Deadline:
     """When a call has to be over.
 
     Attributes:
@@ -329,7 +329,7 @@ class _Deadline:
     at: float | None
 
     @classmethod
-    def of(cls, setting: str, environment: Environment, since: float | None) -> _Deadline:
+    def of(cls, setting: str, environment: Environment, since: float | None) -> Deadline:
         seconds, now = deadline_of(setting, environment), time.monotonic()
         if seconds is None:
             return cls(setting, None, None)
@@ -355,7 +355,7 @@ class _Deadline:
 
 
 @contextmanager
-def _place(deadline: _Deadline, cancel: Cancel, command: str) -> Iterator[None]:
+def _place(deadline: Deadline, cancel: Cancel, command: str) -> Iterator[None]:
     """Hold one of the places for a ccc process; the wait for it counts."""
     if command == "index":  # it only waits, and may do so for minutes
         yield

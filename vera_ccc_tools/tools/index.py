@@ -77,7 +77,7 @@ def _index(session: Session, ccc: Ccc, root: Path, call: Call) -> Answer:
             raise
         return _outlasted(root, seen.latest or _glance(ccc, root, call), failure, call.front)
     seconds = time.monotonic() - started
-    _check_indexed(root, status, ccc)
+    check_indexed(root, status, ccc)
     status = replace(status, progress=_run(status.progress, seen, is_first=is_first))
     lines = [f"Initialized {root} for ccc."] if created else []
     lines += [_indexed(root, status, seconds, ccc), *[f"Note: {note}" for note in notes]]
@@ -101,7 +101,7 @@ def _run_index(session: Session, target: Target) -> tuple[Status, tuple[str, ...
     return status, before.notes
 
 
-def _check_indexed(root: Path, status: Status, ccc: Ccc) -> None:
+def check_indexed(root: Path, status: Status, ccc: Ccc) -> None:
     """Tell an index run that ended well, as ccc says, and has nothing in the index, as failed."""
     errors = 0 if status.progress is None else status.progress.errors
     if errors and not status.files:
