@@ -131,7 +131,7 @@ export class Commands {
     const run = this.#run(person);
     if (!person.isThere) return run;
     run.catch(() => {}); // nobody waits for it
-    await person.say("Indexing. The footer shows how it goes, and /ccc-index again tells more.");
+    await person.say("Indexing. The footer shows how it goes, and /ccc-index again shows more.");
   }
 
   /**

@@ -27,7 +27,7 @@ export const PERIOD = {
   growth: 1.2,
   /** looks after which it gives up; some four hours */
   looks: 2000,
-  /** looks in a row without an answer after which that is told; a daemon that starts needs some seconds */
+  /** looks in a row without an answer after which that is shown; a daemon that starts needs some seconds */
   quiet: 5,
   /** such looks after which it gives up until something happens; some two minutes */
   failures: 20,
@@ -44,7 +44,7 @@ export class Footer {
   #timer;
   /** @type {string | undefined} */
   #shown;
-  /** @type {Overview | undefined} what was told last */
+  /** @type {Overview | undefined} what was shown last */
   #seen;
   #isLooking = false;
   #isDue = false;
@@ -58,7 +58,7 @@ export class Footer {
 
   /**
    * @param {import("../worker/worker.js").Worker} worker
-   * @param {() => void} onChange told when what the model is told is no longer true
+   * @param {() => void} onChange called when what the model has read is no longer true
    * @param {Partial<typeof PERIOD>} [period]
    */
   constructor(worker, onChange, period = {}) {
@@ -85,13 +85,13 @@ export class Footer {
     clearTimeout(this.#timer);
   }
 
-  /** Look anew, and tell of a project without an index as well from now on. */
+  /** Look anew, and show a project without an index as well from now on. */
   ask() {
     this.note();
     this.look();
   }
 
-  /** From the next look on, tell of a project without an index as well: somebody has use for it. */
+  /** From the next look on, show a project without an index as well: somebody has use for it. */
   note() {
     this.#isAsked = true;
   }
@@ -203,7 +203,7 @@ export class Footer {
 /**
  * @param {Overview} seen
  * @param {{isHeld?: boolean, heard?: number, isAsked?: boolean, theme?: import("../views/terminal.js").Theme}} [options]
- * @returns {string | undefined} undefined where there is nothing to tell
+ * @returns {string | undefined} undefined where there is nothing to say
  */
 export function footerText(seen, { isHeld = false, heard, isAsked = false, theme } = {}) {
   const paint = (/** @type {string} */ colour, /** @type {string} */ text) => theme?.fg(colour, text) ?? text;

@@ -1,5 +1,5 @@
 /**
- * The person at the other end, in whatever mode the host runs: in its terminal, behind its RPC,
+ * The person at the other end, in each mode of the host: in its terminal, behind its RPC,
  * or of one prompt whose answer is printed.
  */
 import { writeSync } from "node:fs";
@@ -131,7 +131,7 @@ export class Person {
  */
 function modeOf(ctx) {
   if (ctx.mode) return ctx.mode;
-  // An older host does not tell; it has themes in the terminal only.
+  // An older host does not say; it has themes in the terminal only.
   if (ctx.hasUI) return ctx.ui.getAllThemes?.().length ? "tui" : "rpc";
   return /--mode[ =]json/.test(process.argv.join(" ")) ? "json" : "print";
 }

@@ -6,7 +6,7 @@ import { PythonMissing } from "../worker/python.js";
 
 const NAME = "ccc-status";
 const NOT_YET = "ccc: the state of the index is not known yet.";
-const UNKNOWN = "ccc: the state of the index is not known; ccc_doctor can tell why.";
+const UNKNOWN = "ccc: the state of the index is not known; ccc_doctor can say why.";
 /** ms that a turn waits for a fetch that is under way */
 const PATIENCE = 500;
 

@@ -12,7 +12,7 @@ import { counted, plain, seconds } from "./text.js";
  * @typedef {(details: any, text: string) => string | undefined} Summary one line, where the details have what it needs
  */
 
-/** cells below which the start of a query tells nothing */
+/** cells below which the start of a query says nothing */
 const LEAST = 16;
 /** lines of a text that are shown before it is expanded */
 const FIRST = 5;

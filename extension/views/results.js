@@ -9,7 +9,7 @@ import { counted, plain, plainCode, seconds } from "./text.js";
  *   lines?: number, preview?: string}} Match a row of the details; older sessions have no path, lines and preview
  */
 
-/** cells below which the start of a line of code tells nothing */
+/** cells below which the start of a line of code says nothing */
 const LEAST_PREVIEW = 12;
 /** cells that a line of code may take from places that are long */
 const MOST_PREVIEW = 60;

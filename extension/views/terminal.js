@@ -1,4 +1,4 @@
-/** What the host lends to draw with, and views that fit whatever width the terminal has. */
+/** What the host lends to draw with, and views that fit any width of the terminal. */
 import { plainCode } from "./text.js";
 
 /**
@@ -75,7 +75,7 @@ export class Terminal {
    * Code in the colours of the host's own tools, a string for each line.
    * @param {string[]} lines
    * @param {string} path
-   * @param {string} language where the path does not tell
+   * @param {string} language where the path does not say
    * @param {Theme} theme
    * @returns {string[]}
    */

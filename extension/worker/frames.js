@@ -16,7 +16,7 @@ export class LineSplitter {
   /**
    * @param {number} limit characters that a line may have
    * @param {(line: string) => void} onLine
-   * @param {(head: string) => void} onOverflow told the start of a line over the limit, which is dropped
+   * @param {(head: string) => void} onOverflow given the start of a line over the limit, which is dropped
    */
   constructor(limit, onLine, onOverflow) {
     this.#limit = limit;

@@ -139,7 +139,7 @@ def _mark(directory: Path) -> Path:
 
 
 def prepare(directory: Path, build: Callable[[Builder], None], title: str) -> None:
-    """Have *build* fill *directory*, once, whoever asks and however many at a time.
+    """Have *build* fill *directory*, once, however many ask at a time.
 
     A directory counts only when its mark has been written, which is last, so that one whose
     making was killed is made again. The lock ends with the process that holds it and the programs

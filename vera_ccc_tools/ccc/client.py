@@ -264,7 +264,7 @@ class Ccc:
         return self._with_last_words(failure) if failure.code == "daemon_failed" else failure
 
     def _said(self, text: str) -> str:
-        """What ccc printed, as it may be told: clean, and without the user's keys."""
+        """What ccc printed, as it may be shown: clean, and without the user's keys."""
         keys = secrets.own_keys(self._global_settings(), self.environment.variables)
         return secrets.mask(replies.without_log(clean(text)), keys)
 

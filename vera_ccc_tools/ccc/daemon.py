@@ -36,7 +36,7 @@ class Daemon:
 
     @property
     def is_up(self) -> bool:
-        """Whether it listens. Its files alone do not tell: a killed one leaves them behind."""
+        """Whether it listens. Its files alone do not say: a killed one leaves them behind."""
         pid = self.process_id
         if pid is None:
             return False

@@ -32,7 +32,7 @@ class Places:
         self._mapping = environment.get("COCOINDEX_CODE_DB_PATH_MAPPING")
 
     def index(self, root: Path) -> Path:
-        """The index database of the project at *root*, which ccc can be told to keep elsewhere.
+        """The index database of the project at *root*, which ccc can be set to keep elsewhere.
 
         The rule is ccc's: the first matching pair of ``COCOINDEX_CODE_DB_PATH_MAPPING``
         (``source=target``, comma-separated), else the project's own directory.

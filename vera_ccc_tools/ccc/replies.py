@@ -90,7 +90,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What ``ccc doctor`` printed, and its failed checks (its exit code does not tell)."""
+    """What ``ccc doctor`` printed, and its failed checks (its exit code does not say)."""
 
     text: str
     failed: tuple[str, ...]
@@ -102,7 +102,7 @@ def without_log(text: str) -> str:
 
 
 def search_answer(stdout: str) -> Mapping[str, Any] | None:
-    """The one line of JSON of ``ccc search``, among whatever else came out with it."""
+    """The one line of JSON of ``ccc search``, among all else that came out with it."""
     for line in reversed(stdout.split("\n")):
         start = _ANSWER.search(line)
         if start is None:

@@ -78,7 +78,7 @@ def _name_of(unit: Unit, syntax: Syntax) -> str:
 
 
 def _own_name(unit: Unit, syntax: Syntax) -> str:
-    """A unit's own name, with what tells two of one name apart: a receiver, a trait."""
+    """A unit's own name, with what distinguishes two of one name: a receiver, a trait."""
     node = unit.node
     if node.type in syntax.grammar.sections:
         text = node.named_child(0).child_by_field_name("heading_content")

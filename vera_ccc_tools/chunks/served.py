@@ -38,7 +38,7 @@ class Place:
         name, signature: A unit's own; empty for other text.
         language: What a unit was parsed as, by ccc's name; empty for other text.
         digest: Of the content.
-        content: Of a chunk that is no unit, as nothing else tells it from other text.
+        content: Of a chunk that is no unit, as nothing else distinguishes it from other text.
     """
 
     path: str

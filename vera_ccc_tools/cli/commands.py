@@ -57,7 +57,7 @@ def index(options: argparse.Namespace) -> int:
 
 
 def doctor(options: argparse.Namespace) -> int:
-    """Check everything; what is found goes to standard output, whatever it is."""
+    """Check everything; what is found goes to standard output, good or bad."""
 
     def show(text: str, _details: Mapping[str, Any], terminal: Terminal) -> str:
         from vera_ccc_tools.cli import presentation
@@ -110,7 +110,7 @@ def _tool(options: argparse.Namespace, name: str, given: Mapping[str, Any], show
 
 
 def status(options: argparse.Namespace) -> int:
-    """Tell how the index is: to people, or as a model is told."""
+    """Show how the index is: to people, or as a model reads it."""
     out = Terminal(sys.stdout)
 
     def look(session: Session, call: Call) -> str:
@@ -185,7 +185,7 @@ def call(options: argparse.Namespace) -> int:
     def run(session: Session, call: Call) -> Any:
         call = replace(call, front=Front.MODEL)
         result = table.call_tool(session, options.tool, given, call)
-        # What it has started in the background: there is no later turn to tell of it.
+        # What it has started in the background: there is no later turn to say so.
         return result, session.finish(call.front)
 
     progress = _silence if options.json else (lambda text, _numbers: said.write(f"{text}\n"))

@@ -60,7 +60,7 @@ def failed(failure: Failure, *, as_json: bool = False) -> int:
     message, hint = presentation.said(failure)
     error = {"code": failure.code, "message": message, "hint": hint}
     text = json.dumps({"error": error}, indent=2, ensure_ascii=False)
-    with suppress(Failure):  # nor can that be told
+    with suppress(Failure):  # nor can that be said
         said.write(f"{text if as_json else presentation.failure(failure, said)}\n")
     return 1
 
@@ -110,7 +110,7 @@ def _overview() -> str:
 
 
 _ABOUT = (
-    "`vera-ccc VERB --help` tells more and gives examples.",
+    "`vera-ccc VERB --help` says more and gives examples.",
     "",
     "A git repository becomes a ccc project by `vera-ccc index`, any other directory by",
     "`vera-ccc call ccc_init` in it. The embedding model is chosen once, by `ccc init`.",
@@ -134,7 +134,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
-        self.exit(2, f"{self.prog}: error: {message}\n`{self.prog} --help` tells more.\n")
+        self.exit(2, f"{self.prog}: error: {message}\n`{self.prog} --help` says more.\n")
 
 
 def parse(verb: Verb, argv: Sequence[str]) -> argparse.Namespace:

@@ -107,7 +107,7 @@ def indexed(text: str, terminal: Terminal) -> str:
 
 
 def doctor(text: str, terminal: Terminal) -> str:
-    """The checks, good and bad told apart."""
+    """The checks, good and bad marked."""
     marks = {"✓": "green", "✗": "red"}
     lines = []
     for line in text.split("\n"):

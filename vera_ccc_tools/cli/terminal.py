@@ -1,6 +1,6 @@
 """Standard output and error as a person or a program reads them: colours, widths, live progress.
 
-Text goes out as UTF-8 whatever the locale says. Each stream is looked at by itself: one may be a
+Text goes out as UTF-8 in any locale. Each stream is looked at by itself: one may be a
 terminal and the other a file.
 """
 
@@ -61,7 +61,7 @@ class Terminal:
         Raises:
             Failure: ``cannot_write``, such as on a full disk.
         """
-        if self._stream is None:  # closed by whoever started us
+        if self._stream is None:  # closed by the parent
             return
         try:
             self._stream.buffer.write(text.encode("utf-8", "replace"))
@@ -81,7 +81,7 @@ class Terminal:
 
 
 def reopen_closed() -> None:
-    """Let each standard stream that whoever started us has closed lead nowhere.
+    """Let each standard stream that the parent has closed lead nowhere.
 
     Its number would else go to the next file that is opened, and with it what others print.
     """
@@ -120,7 +120,7 @@ def _is_coloured(is_terminal: bool, environ: Mapping[str, str]) -> bool:  # noqa
 
 
 def _takes_escapes(stream: TextIO | None) -> bool:
-    """Whether escapes are understood: a console of Windows has to be told to."""
+    """Whether escapes are understood: a console of Windows has to be set to."""
     if sys.platform != "win32" or not _is_terminal(stream):
         return True
     import ctypes

@@ -114,7 +114,7 @@ def _index_options(parser: argparse.ArgumentParser) -> None:
 
 def _status_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--model", action="store_true", help="what a model is told, as when the output is piped"
+        "--model", action="store_true", help="what a model reads, as when the output is piped"
     )
     where(parser)
     _as_json(parser, "state, root, files, chunks, languages, progress, message, hint, text")
@@ -183,10 +183,10 @@ VERBS = (
     ),
     Verb(
         "status",
-        "tell how large and how ready the index is",
+        "show how large and how ready the index is",
         _command("status"),
         _status_options,
-        "Piped, or with --model, it is what a model is told in each turn.",
+        "Piped, or with --model, it is what a model reads in each turn.",
         (("vera-ccc status", ""), ("vera-ccc status --json | jq -r .state", "for a script")),
     ),
     Verb(

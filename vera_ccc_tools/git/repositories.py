@@ -254,6 +254,6 @@ def collect(survey: Survey, surveyor: Surveyor, cancel: Cancel | None) -> Ignore
 
 
 def _kind(marker: Path) -> Identity | int | None:
-    """What tells one ``.git`` from another; a directory's times change with every git command."""
+    """What distinguishes one ``.git`` from another; git changes a directory's times all along."""
     found = identity(marker)
     return found.inode if found is not None and stat.S_ISDIR(found.mode) else found

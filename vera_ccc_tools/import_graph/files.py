@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from zlib import crc32
 
 _INDEXES = frozenset("index __init__ mod lib main".split())
-"""Stems of files that stand for their directory; one name for hundreds of files tells little."""
+"""Stems of files that stand for their directory; one name for hundreds of files says little."""
 
 
 def directory_of(path: str) -> str:

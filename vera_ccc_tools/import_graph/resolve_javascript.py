@@ -104,7 +104,7 @@ def _main(view: View, home: str) -> str | None:
 
 
 def _mapped(view: View, home: str, key: str, name: str) -> str | None:
-    """What ``exports`` or ``imports`` maps a name to, under whatever condition comes first."""
+    """What ``exports`` or ``imports`` maps a name to, under the first condition."""
     table = view.project.at(home, "package.json").get(key)
     if key == "exports" and not _is_subpaths(table):
         table = {".": table}

@@ -34,7 +34,7 @@ CREATE INDEX lookup_file ON lookup (file);
 
 
 class Signature(NamedTuple):
-    """What tells one state of a file from another: bytes, and times in nanoseconds."""
+    """What distinguishes one state of a file from another: bytes, and times in nanoseconds."""
 
     size: int
     mtime: int

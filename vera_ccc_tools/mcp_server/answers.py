@@ -11,7 +11,7 @@ from vera_ccc_tools.chunks.chunk import BYTES_A_TOKEN, Chunk
 from vera_ccc_tools.system.text import MAX_BYTES, clean_line, head
 
 ROOM = MAX_BYTES - 4096
-"""Bytes of entries in one answer, whatever was asked for; the rest is for what is around them."""
+"""Bytes of entries in one answer at most; the rest is for what surrounds them."""
 _AROUND = 32
 """Bytes at most of a rank, a score and line ends."""
 _TOO_LONG = "… (context truncated for length; ask for less, or read the file)"

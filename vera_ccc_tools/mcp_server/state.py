@@ -38,7 +38,7 @@ class ServerState:
         home: Where ``.cce`` lies: the first of `homes`, as it is when the server starts.
         session: What the core remembers.
         ledger: What this session has done.
-        level: How terse the agent's own answers shall be; told to it, not enforced.
+        level: How terse the agent's own answers shall be; it is asked for, not enforced.
     """
 
     def __init__(self, directory: Path, variables: Mapping[str, str] | None = None) -> None:
@@ -99,7 +99,7 @@ class ServerState:
         self.session.close()
 
     def told(self, failure: Failure) -> Answer:
-        """A failure as an answer. A project without an index is none: there is nothing to mend."""
+        """A failure as an answer. A project without an index is none: nothing is broken."""
         if failure.code in UNINDEXED:
             return Answer(f"{self._unindexed(failure)} No results are available until then.")
         return Answer(tell(failure, Front.MCP), failed=True)

@@ -1,4 +1,4 @@
-"""Append-only logs in ``.cce``: one JSON object a line, whatever crashed or writes at once.
+"""Append-only logs in ``.cce``: one JSON object a line, through crashes and writes at once.
 
 An entry is one write to a file opened for appending, so that entries of several processes never
 mix. A line that a crash or a full disk cut short stays alone: the next entry begins a new line.
@@ -68,7 +68,7 @@ class Journal:
         """Keep other writers away, to look and then `write`.
 
         After `PATIENCE` seconds, or where the file system has no locks, it goes on without: a
-        write is whole by itself, and a reader has to bear a doubled entry rather than lose one.
+        write is whole by itself, and a reader has to accept a doubled entry rather than lose one.
         """
         from filelock import FileLock, Timeout
 

@@ -103,7 +103,7 @@ def _confidence(cosine: float, *, occurs: bool) -> float:
 def _fused(
     near: Mapping[str, float], relevant: Mapping[str, float], weight: float
 ) -> dict[str, float]:
-    """Reciprocal rank fusion; whatever has no BM25 has no place by it."""
+    """Reciprocal rank fusion; what has no BM25 has no place by it."""
     fused = {name: 1 / (_RANK + place) for place, name in enumerate(_best_first(near))}
     for place, name in enumerate(_best_first(relevant)):
         fused[name] += weight / (_RANK + place)

@@ -1,4 +1,4 @@
-"""One line of a result that tells a person the most: what a list of results shows of each."""
+"""One line of a result that says most to a person: what a list of results shows of each."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from vera_ccc_tools.system import text
 MOST = 200
 """Characters of a preview; no terminal shows more of it in one line."""
 _LOOKED_AT = 300
-"""Characters of a line that decide how much it tells; it may be a whole minified file."""
+"""Characters of a line that decide how much it says; it may be a whole minified file."""
 _PROSE = frozenset({"markdown", "mdx", "text", "rst", "asciidoc", "latex", "typst"})
 """Languages in which `#` and `*` begin a heading or an item."""
 _WORD = re.compile(r"\w{2}")
 _DEFINITION, _CODE, _LITTLE, _COMMENT, _NEEDED, _EMPTY = range(6)
-"""How little a line tells; what is needed are imports and decorators."""
+"""How little a line says; what is needed are imports and decorators."""
 
 _MODIFIERS = (
     r"(?:(?:abstract|async|const|declare|default|export|final|internal|local|override|private"
@@ -67,7 +67,7 @@ def preview(content: str, language: str) -> str:
 
 
 def _ranked(lines: list[str], language: str) -> Iterator[tuple[int, str]]:
-    """The lines with how little each tells; an import or a comment may be several lines."""
+    """The lines with how little each says; an import or a comment may be several lines."""
     forms = _PROSE_FORMS if language in _PROSE else _CODE_FORMS
     inside = _DEFINITION
     for line in lines:

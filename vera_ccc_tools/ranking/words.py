@@ -25,7 +25,7 @@ STOP_WORDS = frozenset(
     " were what when where whether which while who whole whose why will with within without would"
     " you your".split()
 )
-"""Words of questions that tell nothing about the code."""
+"""Words of questions that say nothing about the code."""
 _ENDINGS = (
     "ization ators ations ating ities ation ator ates ated ment ings ions ate ing ion ity"
     " ers ors ies er or ed es iz s e y".split()

@@ -38,7 +38,7 @@ View = tuple[Repository, Status]
 
 
 class Unknown(Failure):
-    """Whether something changed cannot be told here; the message says why."""
+    """Whether something changed is not known here; the message says why."""
 
     def __init__(self, message: str) -> None:
         super().__init__("unknown", message)

@@ -1,4 +1,4 @@
-"""Index runs that go on while somebody wants to search: how far they are, and what to tell.
+"""Index runs that go on while somebody wants to search: how far they are, and what to say.
 
 ccc's daemon indexes on whether or not its client waits, and a search that refreshes waits for the
 end of the run. So the run is looked at, and waited for only when it is about to end.
@@ -35,7 +35,7 @@ class Target:
 
 
 def status_of(target: Target, task: Task[Any] | None = None) -> Status | None:
-    """What the index holds, where ccc tells that before the call is cancelled or *task* ends."""
+    """What the index holds, where ccc says so before the call is cancelled or *task* ends."""
     own = Cancel()
     with ExitStack() as stack:
         stack.enter_context(target.call.cancel.notifying(own.press))
@@ -48,9 +48,9 @@ def status_of(target: Target, task: Task[Any] | None = None) -> Status | None:
 
 
 def failed(errors: int, ccc: Ccc) -> str:
-    """What to tell of files that an index run failed at."""
+    """What to say of files that an index run failed at."""
     files = text.counted(errors, "file")
-    return f"{files} could not be indexed; {ccc.places.daemon_log} tells why."
+    return f"{files} could not be indexed; {ccc.places.daemon_log} says why."
 
 
 def is_first(status: Status) -> bool:

@@ -33,7 +33,7 @@ class Look:
     """What was seen of a project at one time.
 
     Attributes:
-        files: None where their state cannot be told.
+        files: None where their state is not known.
         inputs: What else an index run reads.
         index: None where no daemon is up.
         why: Why a refresh is due; empty where it is not.

@@ -1,6 +1,6 @@
 """Put a block of lines at the end of a text, find it again, and take it out without a trace.
 
-The line end after the block tells how the text ended before: a text without a final line end gets
+The line end after the block says how the text ended before: a text without a final line end gets
 a block without one, so taking the block out brings the exact text back.
 """
 

@@ -66,7 +66,7 @@ class ProjectFiles:
         return None if data is None else blocks.decode(data, name)
 
     def identity(self, name: str) -> tuple[int, int]:
-        """What the file *name* is known by, whatever links or letter cases lead to it."""
+        """What the file *name* is known by: links and letter cases resolved."""
         found = (self.directory / name).stat()
         return found.st_dev, found.st_ino
 

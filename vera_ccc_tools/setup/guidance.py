@@ -17,7 +17,7 @@ This project can be searched by meaning through the tools of the MCP server `cce
   imports and who uses it with `related_context`.
 - For an exact text, a file's name or a known path, the usual tools (grep, find, reading the
   file) stay the right ones.
-- `index_status` tells how fresh the index is; `record_feedback` rates a result.
+- `index_status` says how fresh the index is; `record_feedback` rates a result.
 - `session_recall` finds decisions of earlier sessions; `record_decision` keeps one that has
   proved right.
 """

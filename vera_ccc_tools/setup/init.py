@@ -28,7 +28,7 @@ LOCK_SECONDS = 30.0
 """How long to wait for another init, which holds its lock for some milliseconds."""
 IGNORE = ".gitignore"
 IGNORED = "# Local files of the CCE MCP server\n.cce/*"
-"""What git is told: the contract's line under a line that tells whose it is."""
+"""What git ignores: the contract's line under a line that says whose it is."""
 _PROBE = b".cce/memory.jsonl"
 _BYTES = "latin-1"  # any bytes come back as they were: names in an ignore file have no encoding
 

@@ -146,7 +146,7 @@ def _few(needed: list[str], kept: _Kept) -> Iterator[tuple[str, str]]:
 
 
 def _many(needed: list[str], kept: _Kept) -> Iterator[tuple[str, str]]:
-    """Many entries: all anchored, and one for many where a name or a suffix tells them apart."""
+    """Many entries: all anchored, and one for many where a name or a suffix distinguishes them."""
     kept_names = {_name(path) for path in kept.directories}
     counts = Counter(_name(path) for path in needed if path[-1] == "/")
     shared = [one for one, count in counts.most_common() if count > 1 and one not in kept_names]

@@ -43,7 +43,7 @@ class _Seen:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """git's answer: a survey, or None where git has no say; and what to tell of it."""
+    """git's answer: a survey, or None where git has no say; and what to say of it."""
 
     survey: Survey | None
     warnings: tuple[str, ...] = ()

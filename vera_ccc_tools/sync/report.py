@@ -25,7 +25,7 @@ class Reason:
         path: An ignored path that it stands for, relative to the project's root; a directory ends
             in ``/``. Empty where none is known now.
         source: The file that holds the ignore rule, relative to the project's root, or absolute
-            outside of the repository; empty where git did not tell.
+            outside of the repository; empty where git does not say.
         line: Its line, counted from 1.
         pattern: The rule.
     """
@@ -48,7 +48,7 @@ class Reason:
 
     def __str__(self) -> str:
         if not self.source:
-            return f"{self.entry}  (git did not tell by which rule)"
+            return f"{self.entry}  (git does not say by which rule)"
         return f"{self.entry}  {self.source}:{self.line}: {self.pattern}"
 
 
@@ -60,7 +60,7 @@ class Report:
         added, removed: Entries that came and went.
         kept: How many of our entries stayed.
         left_out: Ignored paths without an entry of their own, each with the reason.
-        warnings: What the caller should be told, a line each.
+        warnings: What the caller should know, a line each.
         tracked_ignored: Tracked files that ccc hides all the same, since a ``.gitignore`` file
             ignores them; None unless they were asked for.
         changed: Whether the settings differ from what they should be, before this sync.
@@ -161,7 +161,7 @@ class Synced:
     Attributes:
         notes: Lines that the caller should read.
         views: git's answers, the ones the sync was decided on; None where there are none.
-        unknown: Why git's answers do not tell what ccc would see; empty where they do.
+        unknown: Why git's answers do not show what ccc would see; empty where they do.
         due: Whether the settings differ from what they should be, where they were left so.
     """
 
@@ -181,7 +181,7 @@ def summary(report: Report) -> Synced:
 
 
 def _unknown(report: Report) -> str:
-    """Why git's answers do not tell all that ccc would see; empty where they do."""
+    """Why git's answers do not show all that ccc would see; empty where they do."""
     if report.survey is None:
         return "git has no say here"
     if report.warnings:

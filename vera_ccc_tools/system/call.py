@@ -12,7 +12,7 @@ from vera_ccc_tools.system.tasks import Cancel
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a tool: where, how to stop it, and whom to tell how it goes.
+    """One call of a tool: where, how to stop it, and where its progress goes.
 
     Attributes:
         cwd: The caller's directory, absolute, resolved, existing.

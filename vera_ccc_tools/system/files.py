@@ -1,4 +1,4 @@
-"""Files told apart, read without waiting, and replaced whole: readers see the old or the new."""
+"""Files distinguished, read without waiting, and replaced whole: readers see the old or the new."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 _NEW_MODE = 0o644
-# Opening a pipe would wait for whoever writes into it; Windows has neither flag.
+# Opening a pipe would wait for its writer; Windows has neither flag.
 _CAREFUL = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 class Identity(NamedTuple):
-    """What tells one state of a file from another; times in ns."""
+    """What distinguishes one state of a file from another; times in ns."""
 
     mode: int
     size: int

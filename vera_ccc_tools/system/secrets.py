@@ -70,7 +70,7 @@ _PLACEHOLDER = re.compile(
 def redact(text: str) -> str:
     """Put ``[REDACTED:KIND]`` in place of each secret in *text*.
 
-    Private-key blocks and tokens of known forms go first; then the value of whatever is called a
+    Private-key blocks and tokens of known forms go first; then the value of what is called a
     password, secret, token or key, from eight characters on, unless it is a placeholder.
     """
     text = _without_private_keys(text)

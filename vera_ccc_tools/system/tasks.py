@@ -79,7 +79,7 @@ class Task(Generic[T]):
     def _work(self) -> None:
         try:
             self._value = self._run(self.cancel)
-        except BaseException as error:  # noqa: BLE001 - handed to whoever asks for the result
+        except BaseException as error:  # noqa: BLE001 - handed to the caller of `result`
             _let_go(error)
             self._error = error
         self._ended.press()

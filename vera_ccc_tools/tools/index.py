@@ -108,7 +108,7 @@ def check_indexed(root: Path, status: Status, ccc: Ccc) -> None:
         raise Failure(
             "nothing_indexed",
             f"None of {counted(errors, 'file')} of {root} could be indexed; "
-            f"{ccc.places.daemon_log} tells why.",
+            f"{ccc.places.daemon_log} says why.",
             Step(Do.DOCTOR),
         )
 
@@ -192,7 +192,7 @@ def _outlasted(root: Path, status: Status | None, failure: Failure, front: Front
 
 
 def _glance(ccc: Ccc, root: Path, call: Call) -> Status | None:
-    """What the index holds, where ccc tells it at once."""
+    """What the index holds, where ccc says so at once."""
     with suppress(Failure), running(lambda own: ccc.status(root, cancel=own)) as asked:
         if asked.wait(GLANCE, call.cancel):
             return asked.result(call.cancel)
@@ -201,7 +201,7 @@ def _glance(ccc: Ccc, root: Path, call: Call) -> Status | None:
 
 @dataclass(slots=True)
 class _Seen:
-    """What was last seen of an index run; None when ccc did not tell."""
+    """What was last seen of an index run; None when ccc does not say."""
 
     latest: Status | None = None
 
@@ -318,7 +318,7 @@ def _init(session: Session, ccc: Ccc, call: Call, arguments: InitArguments) -> A
 
 
 def _model_failed(done: str, said: str, session: Session, front: Front) -> str:
-    """What to tell when ccc has stored a model that it cannot use; it takes no other one then."""
+    """What to say when ccc has stored a model that it cannot use; it takes no other one then."""
     path = session.places.global_settings
     known = faults.recognise(said)
     cause = known.message if known else "ccc could not use the embedding model that it was given."

@@ -1,6 +1,6 @@
 """The index of a project at a glance: is there one, how large, is it being built, is it fresh?
 
-`status.py` tells it to a model; the command line and Pi's views show it to a person.
+`status.py` says it to a model; the command line and Pi's views show it to a person.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def to_json(session: Session, call: Call) -> dict[str, Any]:
     when no index run goes on), ``job`` (tool, running, line; None when there was none),
     ``message`` and ``hint`` (for a person; the hint may be empty), and ``fresh``: whether the
     index matches the disk, by a look at git against the last refresh of this session; None where
-    that is not known. While a background ``ccc_index`` runs, the state is ``indexing`` whatever
+    that is not known. While a background ``ccc_index`` runs, the state is ``indexing``, whatever
     the index holds already. ``repository`` is the git root that ``ccc_index`` would make a project
     of (or None), ``init`` what ``ccc_init`` would find: a project in the directory itself
     (``done``), one or a repository above it (``within``), or neither (``free``); ``has_model``
@@ -149,7 +149,7 @@ def _found_by_init(session: Session, cwd: Path, root: Path | None) -> dict[str, 
 
 
 def _is_fresh(session: Session, call: Call, root: Path | None) -> bool | None:
-    """Whether the index is as the disk is, where a refresh of this session lets git tell."""
+    """Whether the index is as the disk is, where a refresh of this session lets git say."""
     if root is None or not session.refresher(root).knows:
         return None
     seen, sync_due = fresh.look_again(session, Target(session.ccc(), root, call))

@@ -63,7 +63,7 @@ class Job(Task[Answer]):
             return " ".join(tell(failure, front).split())
         except Cancelled as cancelled:
             return str(cancelled)
-        except Exception as error:  # noqa: BLE001 - a bug, told where the answer would be
+        except Exception as error:  # noqa: BLE001 - a bug, shown where the answer would be
             return f"{self.tool} failed by a bug of its own: {error!r}"
         return answer.text.splitlines()[0] if answer.failed else ""
 
@@ -117,7 +117,7 @@ class Session:
         """Keep ccc's exclusions equal to what git ignores.
 
         Not *always* means: only when this session has not done so yet, since the first ccc
-        command for a project may start an index run by itself. A sync that fails is told in a
+        command for a project may start an index run by itself. A sync that fails is reported in a
         note: the call that it comes before can still be answered.
         """
         if self.sync_is_off:

@@ -2,7 +2,7 @@
 
 It is the same bytes while nothing worth telling changed: a changed prompt costs the user the
 provider's cache. So counts have two digits, and the small index runs that every search and every
-start of the daemon brings are not told.
+start of the daemon brings are not shown.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _indexed(seen: Overview) -> list[str]:
     if seen.state == "empty":
         return [
             "The index of semantic code search is empty: no file matched, or none could be read.",
-            "Use rg; ccc_doctor tells what is wrong, if anything.",
+            "Use rg; ccc_doctor says what is wrong, if anything.",
         ]
     return [
         f"Semantic code search is ready (ccc_search): {size}.",

@@ -107,7 +107,7 @@ TOOLS = (
             "repository for ccc first where that has not been done. ccc_search refreshes the "
             "index by itself, so this is needed once in a project, and after large changes only "
             "to have the wait at a chosen time. With background it answers at once, and the "
-            "ccc-status section tells how it goes."
+            "ccc-status section shows how it goes."
         ),
         snippet="Build or refresh the semantic index of this project",
         guidelines=(

@@ -28,7 +28,7 @@ class SearchEvent:
     """One search.
 
     Attributes:
-        id: The ``query_id`` that the caller was told, from `new_id`.
+        id: The ``query_id`` that the caller was given, from `new_id`.
         query, top_k, graph_enabled, embedder: What was asked, and who compared.
         scores: ccc's, one for each result; not finite where only words led to it.
         baseline_tokens: Of the distinct files of the results, whole.

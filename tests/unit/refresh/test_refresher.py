@@ -27,7 +27,7 @@ def test_files_that_could_not_be_indexed_are_told_with_the_results(
     text = str(result["content"][0]["text"])
     assert text.startswith("app.py:1-1 [python] 0.500")
     log = places(session.environment.variables).daemon_log
-    assert text.endswith(f"Note: 2 files could not be indexed; {log} tells why.")
+    assert text.endswith(f"Note: 2 files could not be indexed; {log} says why.")
     given = {"query": "x", "refresh_index": False}
     text = str(table.call_tool(session, "ccc_search", given, Call(root))["content"][0]["text"])
     assert "Note:" not in text

@@ -54,7 +54,7 @@ def test_the_rules_are_named_where_they_are_known_and_the_first_ones_only() -> N
     assert lines[1:4] == [
         "Each entry, and the ignore rule behind it:",
         "  **/out/**  .gitignore:2: out/",
-        "  **/x  (git did not tell by which rule)",
+        "  **/x  (git does not say by which rule)",
     ]
     assert len(lines) == 3 + ENTRIES_SHOWN
     assert lines[-1] == f"  and {1005 - ENTRIES_SHOWN} more; --json names them"

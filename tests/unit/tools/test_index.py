@@ -208,7 +208,7 @@ def test_files_that_failed_are_told(make: Make, tmp_path: Path) -> None:
     session, _ = make(INDEX.replace("error: 0", "error: 4"))
     text, _ = call(session, "ccc_index", make_project(tmp_path / "p"))
     log = places(session.environment.variables).daemon_log
-    assert f"4 files could not be indexed; {log} tells why." in text
+    assert f"4 files could not be indexed; {log} says why." in text
 
 
 def test_files_without_chunks_are_told(make: Make, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def record_feedback(state: ServerState, _call: Call, arguments: Reader) -> Answe
 
 
 def set_output_compression(state: ServerState, _call: Call, arguments: Reader) -> Answer:
-    """Set the level of this session, and tell what it asks for."""
+    """Set the level of this session, and say what it asks for."""
     level = required_choice(arguments, "level", LEVELS)
     state.level = level
     return Answer(terseness.answer(level))

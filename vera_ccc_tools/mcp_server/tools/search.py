@@ -113,7 +113,7 @@ def _wanted(state: ServerState, arguments: Reader) -> Wanted:
     )
 
 
-# --- what is told and logged ---------------------------------------------------------------------
+# --- what is shown and logged ---------------------------------------------------------------------
 
 
 def _entry(served: Served, wanted: Wanted, reading: Reading) -> Entry:
