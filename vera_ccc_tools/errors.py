@@ -48,6 +48,7 @@ class Do(enum.Enum):
     REMOVE_HOME_PROJECT = enum.auto()
     REMOVE_HOME_PROJECT_AND_LEAVE = enum.auto()
     TURN_SYNC_OFF = enum.auto()
+    FORCE = enum.auto()
 
 
 class Step:

@@ -17,6 +17,7 @@ _VOCABULARY: dict[Front, dict[str, str]] = {
     Front.MODEL: {
         "call": "call",
         "ask": "ask the user to ",
+        "sure": "ask the user; ",
         "terminal": " in a terminal",
         "meanwhile": "; use rg meanwhile",
         "or_rg": ", or use rg for exact text",
@@ -35,6 +36,7 @@ _VOCABULARY: dict[Front, dict[str, str]] = {
     Front.PERSON: {
         "call": "use",
         "ask": "",
+        "sure": "",
         "terminal": " in a terminal",
         "meanwhile": "",
         "or_rg": "",
@@ -53,6 +55,7 @@ _VOCABULARY: dict[Front, dict[str, str]] = {
     Front.MCP: {
         "call": "run",
         "ask": "ask the user to ",
+        "sure": "ask the user; ",
         "terminal": " in a terminal",
         "meanwhile": "",
         "or_rg": "",
@@ -71,6 +74,7 @@ _VOCABULARY: dict[Front, dict[str, str]] = {
     Front.TERMINAL: {
         "call": "run",
         "ask": "",
+        "sure": "",
         "terminal": "",
         "meanwhile": "",
         "or_rg": "",
@@ -151,6 +155,7 @@ _SENTENCES: dict[Do, str] = {
     ),
     Do.REMOVE_HOME_PROJECT: "{ask}remove {needs}, then {call} {index}.",
     Do.REMOVE_HOME_PROJECT_AND_LEAVE: "{ask}remove {needs}, then {index_in} a git repository.",
+    Do.FORCE: "{sure}if all of {needs} is really to be indexed, {call} {forced}.",
     Do.TURN_SYNC_OFF: (
         "searches work meanwhile, with the exclusions as they were; {needs}=0 turns the sync off."
     ),

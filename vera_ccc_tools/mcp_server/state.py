@@ -17,7 +17,7 @@ from vera_ccc_tools.memory.decisions import Memory
 from vera_ccc_tools.phrases import say, tell
 from vera_ccc_tools.setup import terseness
 from vera_ccc_tools.system.tasks import Cancel
-from vera_ccc_tools.tools import by_words, search
+from vera_ccc_tools.tools import search
 from vera_ccc_tools.tools.answer import Answer
 from vera_ccc_tools.tools.session import Session
 from vera_ccc_tools.usage.events import Metrics
@@ -84,7 +84,7 @@ class ServerState:
         threading.Thread(target=self._prepare, daemon=True).start()
 
     def _prepare(self) -> None:
-        root = project.find_root(self.directory)
+        root = self.session.root_of(self.directory)
         if root is not None and self.session.places.is_indexed(root):
             self.graph(root).start(self._ended)
 
@@ -106,13 +106,13 @@ class ServerState:
 
     def lead(self, failure: Failure) -> str:
         """The first line of an answer by words: why ccc does not answer, and what helps."""
-        root = by_words.root_of(self.directory)
+        root = self.session.searched_root(self.directory)
         if self.session.places.is_indexed(root):
             return search.lead(failure, Front.MCP)
         return f"{self._unindexed(failure)} These results are by words, not by meaning."
 
     def _unindexed(self, failure: Failure) -> str:
-        where = f"This project is not indexed yet: {by_words.root_of(self.directory)}."
+        where = f"This project is not indexed yet: {self.session.searched_root(self.directory)}."
         cause = "" if failure.code in UNINDEXED else f" {search.cause(failure)}"
         return f"{where}{cause} {say(failure.step, Front.MCP)}"
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
-from vera_ccc_tools.ccc import project
 from vera_ccc_tools.ccc.client import Hit, deadline_of
 from vera_ccc_tools.errors import Do, Failure, Step
 from vera_ccc_tools.refresh.index_runs import still_indexing
@@ -24,11 +23,6 @@ ANYWAY = frozenset(("home_project", "invalid_argument"))
 """Failures of the call itself: no other search is a way out of them."""
 
 Words = Task[Found]
-
-
-def root_of(cwd: Path) -> Path:
-    """What is searched from *cwd*: its project, or its git repository, or the directory itself."""
-    return project.find_root(cwd) or project.find_repository(cwd) or cwd
 
 
 def looking(

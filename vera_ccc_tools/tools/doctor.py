@@ -104,7 +104,7 @@ def _outer_checks(session: Session, call: Call) -> Iterator[Check]:
 
 def _inner_checks(session: Session, call: Call) -> Iterator[Check]:
     """The project."""
-    root = project.find_root(call.cwd)
+    root = session.root_of(call.cwd)
     yield _checked("project", lambda: _project(session, call.cwd, root))
     if root is not None and not project.holds_home(root):
         yield _checked("ignore rules", lambda: _sync_state(session, call, root))

@@ -18,7 +18,7 @@ from vera_ccc_tools.refresh.index_runs import Target
 from vera_ccc_tools.system.call import Call
 from vera_ccc_tools.system.tasks import Cancel, Task, running
 from vera_ccc_tools.system.text import counted
-from vera_ccc_tools.tools import fresh
+from vera_ccc_tools.tools import fresh, making
 from vera_ccc_tools.tools.answer import Answer
 from vera_ccc_tools.tools.arguments import IndexArguments, InitArguments
 from vera_ccc_tools.tools.session import Session
@@ -39,8 +39,10 @@ def index(session: Session, call: Call, arguments: IndexArguments) -> Answer:
             ccc fails.
     """
     ccc = session.ccc()
-    root = project.find_root(call.cwd) or _repository(call.cwd)
+    root = session.root_of(call.cwd) or _repository(call.cwd)
     project.check_root(root, call.cwd)
+    if not project.is_file(project.settings_path(root)):
+        making.check_place(root)
 
     def run(cancel: Cancel) -> Answer:
         return _index(session, ccc, root, replace(call, cancel=cancel))
@@ -68,7 +70,9 @@ def _index(session: Session, ccc: Ccc, root: Path, call: Call) -> Answer:
     is_first = not session.places.is_indexed(root)
     if created:
         # Forced, since the root is decided: a parent that is a project does not matter here.
-        ccc.init(root, force=True, model=None, cancel=call.cancel)
+        making.make(ccc, root, force=True, model=None, cancel=call.cancel)
+    else:
+        making.hide_index(session.environment, root, call.cancel)
     try:
         with _reporting(ccc, root, call) as seen:
             status, notes = _run_index(session, Target(ccc, root, call))
@@ -258,7 +262,7 @@ def init(session: Session, call: Call, arguments: InitArguments) -> Answer:
     root = call.cwd
     _check_home(root)
     if not arguments.force:
-        _check_parents(root)
+        _check_parents(session, root)
 
     def run(cancel: Cancel) -> Answer:
         return _init(session, ccc, replace(call, cancel=cancel), arguments)
@@ -280,10 +284,10 @@ def _check_home(cwd: Path) -> None:
         )
 
 
-def _check_parents(cwd: Path) -> None:
+def _check_parents(session: Session, cwd: Path) -> None:
     if project.is_file(project.settings_path(cwd)):
         return
-    above = project.find_root(cwd)
+    above = session.root_of(cwd)
     if above is not None:
         project.check_root(above, cwd)
         raise Failure(
@@ -298,12 +302,13 @@ def _check_parents(cwd: Path) -> None:
             f"{cwd} lies inside the git repository {repository}.",
             Step(Do.INDEX_OR_INIT_FORCED),
         )
+    making.check_place(cwd)
 
 
 def _init(session: Session, ccc: Ccc, call: Call, arguments: InitArguments) -> Answer:
     existed = project.is_file(project.settings_path(call.cwd))
-    said = ccc.init(
-        call.cwd, force=arguments.force, model=arguments.litellm_model, cancel=call.cancel
+    said = making.make(
+        ccc, call.cwd, force=arguments.force, model=arguments.litellm_model, cancel=call.cancel
     )
     done = f"{call.cwd} is a ccc project already." if existed else f"Initialized {call.cwd}."
     following = (

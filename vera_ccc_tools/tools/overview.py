@@ -54,7 +54,7 @@ def look(session: Session, call: Call) -> Overview:
     Raises:
         Cancelled: Nothing else.
     """
-    root = project.find_root(call.cwd)
+    root = session.root_of(call.cwd)
     job = _job(session, call.cwd, root)
     try:
         ccc = session.ccc()

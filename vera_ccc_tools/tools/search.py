@@ -52,7 +52,7 @@ def search(session: Session, call: Call, arguments: SearchArguments) -> Answer:
         Failure: Where nothing can be searched, or ccc fails whose own order is asked for.
     """
     started = time.monotonic()
-    root = by_words.root_of(call.cwd)
+    root = session.searched_root(call.cwd)
     within = _within(arguments.path, call.cwd, root)
     wanted = _Wanted(arguments, languages.canonical(arguments.languages), within)
     found = _find(session, call, root, wanted, started)
@@ -66,7 +66,7 @@ def find(session: Session, call: Call, query: str) -> Found:
         Failure: As `search` does.
     """
     wanted = _Wanted(SearchArguments(query), (), None, in_results=False)
-    return _find(session, call, by_words.root_of(call.cwd), wanted, time.monotonic())
+    return _find(session, call, session.searched_root(call.cwd), wanted, time.monotonic())
 
 
 def _find(session: Session, call: Call, root: Path, wanted: _Wanted, started: float) -> Found:

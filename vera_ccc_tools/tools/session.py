@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,7 @@ from vera_ccc_tools.ccc.client import Ccc
 from vera_ccc_tools.ccc.daemon import Daemon
 from vera_ccc_tools.ccc.places import Places
 from vera_ccc_tools.errors import Do, Failure, Front, Step
+from vera_ccc_tools.git.git import Git
 from vera_ccc_tools.phrases import named, tell
 from vera_ccc_tools.refresh.refresher import Refresher
 from vera_ccc_tools.sync.report import Synced, summary
@@ -90,13 +93,31 @@ class Session:
         """
         return Ccc.locate(self.environment)
 
+    def root_of(self, cwd: Path) -> Path | None:
+        """The project that *cwd* belongs to.
+
+        A repository inside of a project, such as a linked work tree that an agent has made, is a
+        part of it unless git ignores its place there: then its files are not in that index.
+        """
+        root, own = project.find_root(cwd), project.find_git_root(cwd)
+        if root is None or own is None or own == root or not own.is_relative_to(root):
+            return root
+        with suppress(Failure):  # where git cannot be asked, the project is as ccc has it
+            place = os.fsencode(own.relative_to(root))
+            return None if Git.find(self.environment).rules(root, [place]) else root
+        return root
+
+    def searched_root(self, cwd: Path) -> Path:
+        """What is searched from *cwd*: its project, or its repository, or the directory itself."""
+        return self.root_of(cwd) or project.find_repository(cwd) or cwd
+
     def indexed_root(self, cwd: Path) -> Path:
         """The root of the project around *cwd*, which has an index.
 
         Raises:
             Failure: ``not_initialized``, ``not_indexed`` or ``home_project``.
         """
-        root = project.find_root(cwd)
+        root = self.root_of(cwd)
         if root is None:
             raise Failure("not_initialized", f"{cwd} belongs to no ccc project.", how_to_begin(cwd))
         if not self.places.is_indexed(root):

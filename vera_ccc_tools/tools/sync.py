@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from vera_ccc_tools.ccc import project
 from vera_ccc_tools.errors import Failure
 from vera_ccc_tools.sync.reasons import reasons
 from vera_ccc_tools.sync.report import Report
@@ -21,7 +20,7 @@ def sync(session: Session, call: Call, *, dry_run: bool, why: bool) -> Report:
     Raises:
         Failure: ``not_initialized``, and those of `gitignore_sync.Syncer.sync`.
     """
-    root = project.find_root(call.cwd)
+    root = session.root_of(call.cwd)
     if root is None:
         raise Failure(
             "not_initialized",

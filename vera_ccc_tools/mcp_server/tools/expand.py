@@ -16,7 +16,6 @@ from vera_ccc_tools.mcp_server.answers import Entry, Shown
 from vera_ccc_tools.mcp_server.state import ServerState
 from vera_ccc_tools.mcp_server.tools.related import choose, either, share, used_by, users_of
 from vera_ccc_tools.system.call import Call
-from vera_ccc_tools.tools import by_words
 from vera_ccc_tools.tools.answer import Answer
 from vera_ccc_tools.tools.arguments import Reader, count, required
 
@@ -85,7 +84,7 @@ def _id(arguments: Reader) -> str:
 
 
 def _asked(state: ServerState, call: Call, chunk_id: str) -> _Asked | None:
-    root = by_words.root_of(call.cwd)
+    root = state.session.searched_root(call.cwd)
     reading = Reading(root, state.directory)
     place = state.served(root).find(chunk_id)
     if place is None:

@@ -17,7 +17,7 @@ from vera_ccc_tools.mcp_server.answers import Entry, Shown
 from vera_ccc_tools.mcp_server.state import ServerState
 from vera_ccc_tools.mcp_server.tools import select
 from vera_ccc_tools.system.call import Call
-from vera_ccc_tools.tools import by_words, search
+from vera_ccc_tools.tools import search
 from vera_ccc_tools.tools.answer import Answer
 from vera_ccc_tools.tools.arguments import Reader, count, optional, required
 from vera_ccc_tools.usage import events
@@ -59,7 +59,7 @@ def context_search(state: ServerState, call: Call, arguments: Reader) -> Answer:
     """Find units by meaning and by words, and log the search."""
     started = time.monotonic()
     wanted = _wanted(state, arguments)
-    reading = Reading(by_words.root_of(call.cwd), state.directory)
+    reading = Reading(state.session.searched_root(call.cwd), state.directory)
     is_indexed = state.session.places.is_indexed(reading.root)
     served, notes, lead = _search(
         state, call, wanted, reading, widened=wanted.widened and is_indexed
