@@ -43,7 +43,7 @@ def failures(root: Path) -> Mapping[str, Failure]:
 
     def of(words: str, code: str) -> tuple[str, Failure]:
         fault = named(code)
-        return words, Failure(code, fault.cause.format("", "…", "").strip(), fault.step)
+        return words, Failure(code, fault.cause.format("", "…", "…").strip(), fault.step)
 
     def raised(words: str, call: Callable[[], object]) -> tuple[str, Failure]:
         try:
@@ -74,6 +74,7 @@ def failures(root: Path) -> Mapping[str, Failure]:
             of("ccc's daemon went away during the call", "daemon_lost"),
             ("is being built or checked by ccc's daemon", still_indexing(SHOWN, status)),
             of("The index was reset while ccc's daemon had it open", "index_open_elsewhere"),
+            of("The index was built with another embedding model", "other_vectors"),
             of("ccc cannot write", "disk_full"),
             raised(
                 "could be indexed",

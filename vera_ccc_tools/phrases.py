@@ -156,6 +156,10 @@ _SENTENCES: dict[Do, str] = {
     Do.REMOVE_HOME_PROJECT: "{ask}remove {needs}, then {call} {index}.",
     Do.REMOVE_HOME_PROJECT_AND_LEAVE: "{ask}remove {needs}, then {index_in} a git repository.",
     Do.FORCE: "{sure}if all of {needs} is really to be indexed, {call} {forced}.",
+    Do.REBUILD: (
+        "{ask}set the former model in ccc's global settings again, or run `ccc reset -f` in the "
+        "project{terminal}; then {call} {index}, which builds the index anew."
+    ),
     Do.TURN_SYNC_OFF: (
         "searches work meanwhile, with the exclusions as they were; {needs}=0 turns the sync off."
     ),

@@ -121,6 +121,13 @@ FAULTS = (
         Step(Do.INDEX),
     ),
     Fault(
+        "other_vectors",
+        r"Dimension mismatch for \w+ vector[^\n]*?Expected (\d+) dimensions but received (\d+)",
+        "The index was built with another embedding model: its vectors have {1} dimensions, those "
+        "of the model now {2}.",
+        Step(Do.REBUILD),
+    ),
+    Fault(
         "bad_settings",
         r"(Error loading [^\n]+)(?:[^\0]*?\b(line \d+))?",
         "ccc cannot read its settings: {1} {2}",

@@ -347,6 +347,14 @@ def _check(finished: Finished, directory: Path, deadline: float) -> None:
     message = finished.stderr.head
     if any(words in message for words in _NO_REPOSITORY):
         raise NotAWorkTree("not_a_work_tree", f"{shorten(str(directory))} is no git work tree.")
+    untrusted = re.search(rb"dubious ownership in repository at '(.+?)'", message)
+    if untrusted is not None:
+        top = untrusted[1].decode(errors="replace")
+        raise GitFailed(
+            "git_failed",
+            f"git does not trust the repository {top}, which belongs to another user; "
+            f"`git config --global --add safe.directory {top}` makes it trust it.",
+        )
     raise GitFailed("git_failed", f"{where} failed: {_first_line(message, finished.returncode)}")
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vera_ccc_tools.ccc import faults, project
-from vera_ccc_tools.ccc.client import Ccc
+from vera_ccc_tools.ccc.client import Ccc, Query
 from vera_ccc_tools.errors import Do, Failure, Front, Step
 from vera_ccc_tools.phrases import say
 from vera_ccc_tools.system import process
@@ -70,6 +70,9 @@ def doctor(session: Session, call: Call, arguments: DoctorArguments) -> Answer:
         own, report = _own_checks_of_ccc(session, call, verbose=arguments.verbose)
         checks += own
     checks += _told(call, _inner_checks(session, call))
+    root = session.root_of(call.cwd)
+    if root is not None and all(check.ok for check in checks) and session.places.is_indexed(root):
+        checks += _told(call, iter([_checked("search", lambda: _search(session, call, root))]))
     failed = [check for check in checks if not check.ok]
     lines = [check.text(call.front) for check in checks]
     if report:
@@ -201,6 +204,12 @@ def _project(session: Session, cwd: Path, root: Path | None) -> Check:
     if not session.places.is_indexed(root):
         return Check("project", ok=False, seen=f"{root} has no index", step=Step(Do.INDEX))
     return Check("project", ok=True, seen=f"{root}, indexed")
+
+
+def _search(session: Session, call: Call, root: Path) -> Check:
+    found = session.ccc().search(root, Query("any", 1), cancel=call.cancel).hits
+    seen = "answers" if found else "answers, and finds nothing"
+    return Check("search", ok=True, seen=seen)
 
 
 def _is_read_only(root: Path) -> bool:

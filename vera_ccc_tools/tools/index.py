@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from vera_ccc_tools.ccc import faults, project
-from vera_ccc_tools.ccc.client import Ccc, Progress, Status
+from vera_ccc_tools.ccc.client import Ccc, Progress, Query, Status
 from vera_ccc_tools.errors import Do, Failure, Front, Step
 from vera_ccc_tools.phrases import named, say
 from vera_ccc_tools.refresh import index_runs
@@ -107,7 +107,10 @@ def _run_index(session: Session, target: Target) -> tuple[Status, tuple[str, ...
 
 def check_indexed(root: Path, status: Status, ccc: Ccc) -> None:
     """Tell an index run that ended well, as ccc says, and has nothing in the index, as failed."""
-    errors = 0 if status.progress is None else status.progress.errors
+    progress = status.progress
+    errors = 0 if progress is None else progress.errors
+    if progress is not None and errors and not progress.added + progress.reprocessed:
+        ccc.search(root, Query("any", 1))  # says so where the model has another size by now
     if errors and not status.files:
         raise Failure(
             "nothing_indexed",

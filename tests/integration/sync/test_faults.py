@@ -66,7 +66,7 @@ def left_over(root: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ("fatal: detected dubious ownership in repository at '/r'", "dubious ownership"),
+        ("fatal: detected dubious ownership in repository at '/r'", "safe.directory /r"),
         ("fatal: Unable to create '/r/.git/index.lock': File exists.", "index.lock"),
         ("error: bad signature\nfatal: index file corrupt", "bad signature"),
         ("", "exit status 128"),

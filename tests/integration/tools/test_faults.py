@@ -271,3 +271,51 @@ def test_two_sessions_at_once_on_one_project_each_get_their_own_answers(
             answer = each.read()
             assert text_of(answer).startswith(expected.pop(answer["id"])), answer
         assert expected == {}
+
+
+class _Sized(BaseHTTPRequestHandler):
+    """An embedding service behind whose name another model may come."""
+
+    size = 2
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["input"]
+        texts = [asked] if isinstance(asked, str) else asked
+        rows = [{"index": n, "embedding": [1.0] * type(self).size} for n in range(len(texts))]
+        body = json.dumps({"object": "list", "model": "m", "data": rows}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_arguments: object) -> None:
+        pass
+
+
+def test_a_model_of_another_size_is_named_by_the_search_the_index_run_and_the_doctor(
+    user: dict[str, str], tmp_path: Path, hashing_embedder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = Path(user["COCOINDEX_CODE_DIR"])
+    top = make(tmp_path / "sized", {"almond.py": "def only_almond(): pass\n"})
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Sized) as server:
+        threading.Thread(target=server.serve_forever).start()
+        write_global_settings(directory, f"http://127.0.0.1:{server.server_port}/v1")
+        session = Session(user)
+        assert not call(session, top, "ccc_index")[1]["isError"]
+        monkeypatch.setattr(_Sized, "size", 3)
+        write_file(top / "pecan.py", "def only_pecan(): pass\n")
+        searched = call(session, top, "ccc_search", query="almond")
+        told = [call(session, top, tool)[1] for tool in ("ccc_index", "ccc_doctor")]
+        server.shutdown()
+    write_global_settings(directory, hashing_embedder)
+    cause = "The index was built with another embedding model: its vectors have 2 dimensions"
+    assert cause in searched[0].split("\n")[0]
+    assert searched[1]["details"]["instead"] == "other_vectors"
+    assert [row["file_path"] for row in searched[1]["details"]["results"]] == ["almond.py"]
+    assert told[0]["details"] == {"code": "other_vectors"}
+    assert all(each["isError"] for each in told)
+    for each in told:
+        text = each["content"][0]["text"]
+        assert cause in text
+        assert "`ccc reset -f`" in text

@@ -39,6 +39,9 @@ SAID = {
         "Indexing failed: 'utf-8' codec can't encode character '\\udcff': surrogates not allowed",
     ],
     "not_indexed": ["sqlite3.OperationalError: no such table: code_chunks_vec"],
+    "other_vectors": [
+        "Error: Dimension mismatch for query vector. Expected 2 dimensions but received 3"
+    ],
     "bad_settings": ["Indexing failed: Error loading /p/.cocoindex_code/settings.yml: while"],
     "disk_full": [
         "sqlite3.OperationalError: database or disk is full",

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from core_helpers import FakeCcc, MakeExecutable, environment, fake_ccc, make_project
+from core_helpers import FakeCcc, MakeExecutable, answer, environment, fake_ccc, make_project
 from helpers import POSIX, write_file
 from vera_ccc_tools.ccc import client
 from vera_ccc_tools.ccc.daemon import Daemon
@@ -33,7 +33,10 @@ def make(
     write_file(isolated_user / ".cocoindex_code" / "global_settings.yml", "embedding: {}\n")
 
     def build(said: str = FINE, error: str = "", body: str = VERSION) -> tuple[Session, FakeCcc]:
-        script = f"{body}\nif argv[0] == 'doctor': print({said!r}); sys.stderr.write({error!r})"
+        script = (
+            f"{body}\nif argv[0] == 'doctor': print({said!r}); sys.stderr.write({error!r})\n"
+            f"if argv[0] == 'search': print({answer()!r})"
+        )
         fake = fake_ccc(fake_executable, tmp_path, script)
         return Session(environment(VERA_CCC_EXECUTABLE=str(fake.path))), fake
 
@@ -55,7 +58,8 @@ def test_where_all_is_well_each_check_says_what_it_saw(make: Make, tmp_path: Pat
     text, result = ask(session, root)
     assert not result["isError"]
     expected = (
-        "ccc, SQLite extensions, git, global settings, daemon, ccc doctor, project, ignore rules"
+        "ccc, SQLite extensions, git, global settings, daemon, ccc doctor, project, ignore rules, "
+        "search"
     )
     assert list(names(result)) == expected.split(", ")
     assert all(names(result).values())
@@ -237,7 +241,7 @@ def test_each_check_is_told_as_it_is_made(make: Make, tmp_path: Path) -> None:
         Call(make_project(tmp_path / "p"), progress=lambda text, _: told.append(text)),
     )
     assert told[:2] == ["Checked ccc", "Checked SQLite extensions"]
-    assert told[-1] == "Checked ignore rules"
+    assert told[-1] == "Checked search"
 
 
 @pytest.mark.skipif(not POSIX, reason="a first line names the interpreter on POSIX")
