@@ -68,6 +68,11 @@ def failures(root: Path) -> Mapping[str, Failure]:
             of("The embedding model is already chosen", "model_already_chosen"),
             of("The embedding service refused ccc's key", "model_refused"),
             of("ccc cannot reach or load its embedding model", "model_unreachable"),
+            of("The embedding service takes no more requests", "model_busy"),
+            of("The embedding service does not know the model", "model_unknown"),
+            of("The embedding model does not take chunks of this length", "chunk_too_long"),
+            of("The embedding service is not ready yet", "model_not_ready"),
+            ("so that the request goes to the proxy", behind_proxy(root)),
             of("cannot load SQLite extensions", "no_sqlite_extensions"),
             ("did not answer within", late.missed("search", starting=False)),
             ("was not running, and is starting now", late.missed("status", starting=True)),
@@ -85,6 +90,16 @@ def failures(root: Path) -> Mapping[str, Failure]:
             of("The path of ccc's daemon socket is too long", "socket_path_too_long"),
         ]
     )
+
+
+def behind_proxy(root: Path) -> Failure:
+    """A server on this machine that a proxy variable keeps ccc from."""
+    settings = root / "global_settings.yml"
+    settings.write_text('envs: {OPENAI_API_BASE: "http://127.0.0.1:8080/v1"}\n', encoding="utf-8")
+    variables = {"COCOINDEX_CODE_DIR": str(root), "HTTP_PROXY": "http://proxy:3128"}
+    fault = named("model_unreachable")
+    cause = Failure(fault.code, fault.cause.format("", "…"), fault.step)
+    return Ccc(SHOWN / "ccc", Environment(variables)).behind_proxy(cause)
 
 
 def page() -> str:

@@ -49,6 +49,7 @@ class Do(enum.Enum):
     REMOVE_HOME_PROJECT_AND_LEAVE = enum.auto()
     TURN_SYNC_OFF = enum.auto()
     FORCE = enum.auto()
+    NO_PROXY = enum.auto()
     REBUILD = enum.auto()
 
 

@@ -160,6 +160,9 @@ _SENTENCES: dict[Do, str] = {
         "{ask}set the former model in ccc's global settings again, or run `ccc reset -f` in the "
         "project{terminal}; then {call} {index}, which builds the index anew."
     ),
+    Do.NO_PROXY: (
+        "{ask}add {needs} to NO_PROXY and run `ccc daemon restart`{terminal}, then try again."
+    ),
     Do.TURN_SYNC_OFF: (
         "searches work meanwhile, with the exclusions as they were; {needs}=0 turns the sync off."
     ),

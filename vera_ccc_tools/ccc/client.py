@@ -41,6 +41,7 @@ DEADLINES = {
 how long a search waits for ccc before it answers by words."""
 LEAST = 0.5
 """Seconds that a command gets in any case, however long its call has run already."""
+_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 _WITHOUT_DAEMON = {"version", "init"}
 _SETTINGS_LIMIT = 256 * 1024
 """Bytes of the user's settings that are looked through for keys."""
@@ -254,14 +255,33 @@ class Ccc:
             raise Failure(failure.code, self._said(failure.message), failure.step) from failure
 
     def _failed(self, command: str, done: process.Finished) -> Failure:
-        said = self._said(f"{_end(done.stderr)}\n{_end(done.stdout)}")
+        said = self._said(f"{_end(done.stdout)}\n{_end(done.stderr)}")
         if not said.strip():
             said = f"it ended with exit code {done.returncode} and no word"
         failure = replies.failure(command, said)
         if done.returncode == 0:
             message = f"`ccc {command}` printed {done.stdout.total:,} bytes, more than can be read."
             failure = Failure("too_much_output", message, failure.step)
+        if failure.code == "model_unreachable":
+            return self.behind_proxy(failure)
         return self._with_last_words(failure) if failure.code == "daemon_failed" else failure
+
+    def behind_proxy(self, failure: Failure) -> Failure:
+        """Name the proxy that a request to a server on this machine goes to by mistake."""
+        local = re.search(
+            r"//(127(?:\.\d+){3}|localhost|\[::1\])[:/\s\"']", self._global_settings()
+        )
+        names = [case for name in _PROXIES for case in (name, name.lower())]
+        proxy = next((name for name in names if self.environment.get(name)), None)
+        spared = self.environment.get("NO_PROXY") + self.environment.get("no_proxy")
+        if local is None or proxy is None or local[1] in spared or spared == "*":
+            return failure
+        return Failure(
+            "modelbehind_proxy",
+            f"{failure.message} {proxy} is set and NO_PROXY does not name {local[1]}, so that "
+            "the request goes to the proxy.",
+            Step(Do.NO_PROXY, local[1]),
+        )
 
     def _said(self, text: str) -> str:
         """What ccc printed, as it may be shown: clean, and without the user's keys."""

@@ -186,6 +186,31 @@ FAULTS = (
         Step(Do.RETRY_OR_DOCTOR),
     ),
     Fault(
+        "model_busy",
+        r"((?:litellm\.)?RateLimitError[^\n]*|Error code: 429[^\n]*)",
+        "The embedding service takes no more requests for now: {1}",
+        "Wait, or raise the quota of the service; then try again.",
+    ),
+    Fault(
+        "chunk_too_long",
+        r"([^\n]*(?:ContextWindowExceededError|Error code: 413|maximum context length"
+        r"|input is too large)[^\n]*)",
+        "The embedding model does not take chunks of this length: {1}",
+        "Let the embedding server take inputs of some 1,000 tokens, or choose a model that does.",
+    ),
+    Fault(
+        "model_unknown",
+        r"((?:litellm\.)?NotFoundError[^\n]*|Error code: 404[^\n]*)",
+        "The embedding service does not know the model, or is at another address: {1}",
+        Step(Do.CORRECT_MODEL, "ccc's global settings"),
+    ),
+    Fault(
+        "model_not_ready",
+        r"((?:litellm\.)?ServiceUnavailableError[^\n]*|Error code: 503[^\n]*)",
+        "The embedding service is not ready yet: {1}",
+        Step(Do.SOON),
+    ),
+    Fault(
         "model_refused",
         r"((?:litellm\.)?(?:AuthenticationError|PermissionDeniedError)[^\n]*"
         r"|Missing credentials[^\n]*|(?:Incorrect|Invalid|No) API key[^\n]*)",

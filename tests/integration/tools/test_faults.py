@@ -273,6 +273,53 @@ def test_two_sessions_at_once_on_one_project_each_get_their_own_answers(
         assert expected == {}
 
 
+class _Failing(BaseHTTPRequestHandler):
+    """An embedding service that answers with an error."""
+
+    status, said = 404, ""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        body = json.dumps({"error": {"message": type(self).said}}).encode()
+        self.send_response(type(self).status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_arguments: object) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        (404, "The model `nope` does not exist", "model_unknown"),
+        (413, "input is too large to process", "chunk_too_long"),
+    ],
+)
+def test_what_the_service_says_is_the_cause_of_a_first_index_run_that_fails(
+    user: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: tuple[int, str, str],
+) -> None:
+    status, said, code = answer
+    monkeypatch.setattr(_Failing, "status", status)
+    monkeypatch.setattr(_Failing, "said", said)
+    top = make(tmp_path / "failing", {"almond.py": "def only_almond(): pass\n"})
+    settings = Path(user["COCOINDEX_CODE_DIR"]) / "global_settings.yml"
+    before = settings.read_bytes()
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Failing) as server:
+        threading.Thread(target=server.serve_forever).start()
+        write_global_settings(settings.parent, f"http://127.0.0.1:{server.server_port}/v1")
+        text, result = call(Session(user), top, "ccc_index")
+        server.shutdown()
+    settings.write_bytes(before)
+    assert result["details"] == {"code": code}
+    assert said in text
+
+
 class _Sized(BaseHTTPRequestHandler):
     """An embedding service behind whose name another model may come."""
 

@@ -39,6 +39,34 @@ SAID = {
         "Indexing failed: 'utf-8' codec can't encode character '\\udcff': surrogates not allowed",
     ],
     "not_indexed": ["sqlite3.OperationalError: no such table: code_chunks_vec"],
+    "model_busy": [
+        (
+            "litellm.RateLimitError: RateLimitError: OpenAIException - Error code: "
+            "429 - Rate limit reached for requests"
+        )
+    ],
+    "model_unknown": [
+        (
+            "litellm.NotFoundError: NotFoundError: OpenAIException - Error code: 404 "
+            "- The model `nope` does not exist"
+        )
+    ],
+    "chunk_too_long": [
+        (
+            "litellm.APIError: APIError: OpenAIException - Error code: 413 - input is "
+            "too large to process. increase the physical batch size"
+        ),
+        (
+            "Indexing failed: litellm.ContextWindowExceededError: litellm.BadRequestError: "
+            "OpenAIException - Error code: 400 - This model's maximum context length is 512 tokens"
+        ),
+    ],
+    "model_not_ready": [
+        (
+            "Indexing failed: litellm.ServiceUnavailableError: ServiceUnavailableError: "
+            "OpenAIException - Error code: 503 - Loading model"
+        )
+    ],
     "other_vectors": [
         "Error: Dimension mismatch for query vector. Expected 2 dimensions but received 3"
     ],
