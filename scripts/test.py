@@ -41,7 +41,10 @@ from report import Report, StepFailed, end_in_order  # noqa: E402
 
 PYTEST_GROUPS = ("unit", "integration", "e2e")
 GROUPS = ("lint", "types", "js", *PYTEST_GROUPS)
-LONGEST = {"unit": ("cli", "import_graph", "system"), "integration": ("ccc", "refresh", "tools")}
+LONGEST = {
+    "unit": ("cli", "import_graph", "setup", "system"),
+    "integration": ("ccc", "refresh", "tools"),
+}
 """Folders of tests that take as long as all the others of their group: a lane for each half."""
 STEP_SECONDS = 900.0
 """The deadline of one step; the slowest takes a tenth of it."""

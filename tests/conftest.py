@@ -32,7 +32,7 @@ from running_worker import Running
 
 hypothesis.settings.register_profile(
     "vera",
-    max_examples=int(os.environ.get("VERA_CCC_HYPOTHESIS_EXAMPLES", "50")),
+    max_examples=int(os.environ.get("VERA_CCC_HYPOTHESIS_EXAMPLES", "40")),
     deadline=None,  # a shared machine's pauses are no failures
     derandomize="CI" in os.environ,
     database=None,  # it would be kept in the checkout

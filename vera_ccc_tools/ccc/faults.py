@@ -193,8 +193,9 @@ FAULTS = (
     ),
     Fault(
         "chunk_too_long",
-        r"([^\n]*(?:ContextWindowExceededError|Error code: 413|maximum context length"
-        r"|input is too large)[^\n]*)",
+        # Nothing unbounded before the words: ccc may print 64 KB without a line end.
+        r"((?:litellm\.)?ContextWindowExceededError[^\n]*|Error code: 413[^\n]*"
+        r"|[^\n]{0,80}maximum context length[^\n]*|input is too large[^\n]*)",
         "The embedding model does not take chunks of this length: {1}",
         "Let the embedding server take inputs of some 1,000 tokens, or choose a model that does.",
     ),

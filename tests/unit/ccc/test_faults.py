@@ -153,3 +153,8 @@ def test_the_first_fault_of_several_is_the_one_that_is_told() -> None:
     failure = faults.recognise(said)
     assert failure is not None
     assert failure.code == "no_sqlite_extensions"
+
+
+@pytest.mark.parametrize("line", ["x" * 65536, "a: " * 20_000, "Error: " * 9000, "litellm." * 8000])
+def test_a_long_line_is_looked_through_in_a_time_that_its_length_bounds(line: str) -> None:
+    assert faults.recognise(f"{line}\nlitellm.APIConnectionError: no") is not None
