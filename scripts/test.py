@@ -42,7 +42,7 @@ from report import Report, StepFailed, end_in_order  # noqa: E402
 PYTEST_GROUPS = ("unit", "integration", "e2e")
 GROUPS = ("lint", "types", "js", *PYTEST_GROUPS)
 LONGEST = {
-    "unit": ("cli", "import_graph", "setup", "system"),
+    "unit": ("ccc", "cli", "import_graph", "system"),
     "integration": ("ccc", "refresh", "tools"),
 }
 """Folders of tests that take as long as all the others of their group: a lane for each half."""

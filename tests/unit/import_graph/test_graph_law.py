@@ -18,7 +18,7 @@ from vera_ccc_tools.system.environment import Environment
 from vera_ccc_tools.system.tasks import Cancel
 
 NO_GIT = Environment({"PATH": ""})
-EXAMPLES = int(os.environ.get("VERA_CCC_HYPOTHESIS_EXAMPLES", "100")) // 2
+EXAMPLES = int(os.environ.get("VERA_CCC_HYPOTHESIS_EXAMPLES", "40")) // 2
 PLACES = ("", "pkg/", "pkg/sub/", "sub/", "lib/", "include/sub/")
 PALETTES: dict[str, tuple[tuple[str, ...], tuple[str, ...], dict[str, tuple[str, ...]]]] = {
     # end of the name: stems, lines of a file, texts of the manifests that matter to it
