@@ -190,12 +190,11 @@ def _beside(session: Session, target: Target, fetch: Fetch, reason: str) -> Foun
     Raises:
         Failure: ``indexing`` when there is nothing to search yet.
     """
-    refresher, status = session.refresher(target.root), status_of(target)
-    if status is not None and is_first(status):
-        raise refresher.unanswerable(status)
+    refresher = session.refresher(target.root)
     with running(lambda own: fetch(own, refresh=False)) as task:
-        while not task.wait(PATIENCE, target.call.cancel):
-            status = status or status_of(target, task)
+        status, wait = status_of(target, task), 0.0
+        while not task.wait(wait, target.call.cancel):
+            status, wait = status or status_of(target, task), PATIENCE
             late = time.monotonic() > target.started + LATER_ANSWER
             if status is not None and (late or is_first(status)):
                 raise refresher.unanswerable(status)
