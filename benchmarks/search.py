@@ -92,6 +92,11 @@ class Tree:
         assert (details["refreshed"] or details["stale"]) is refreshed, details
         assert details["by"] == "both", details
 
+    def settle(self) -> None:
+        """Wait until no refresh goes on, which would be in the way of what is measured next."""
+        while self.worker.call("ccc_search", {"query": QUERY})["details"]["stale"]:
+            pass
+
     def ways(self) -> dict[str, Callable[[], None]]:
         """The ways to search, by name; those after an edit make it beforehand."""
         return {
@@ -165,6 +170,7 @@ def measure(made: Tree, rounds: int) -> None:
         random.Random(number).shuffle(ways)  # noqa: S311
         for name, run in ways:
             made.measure(name, run)
+            made.settle()
     print(file=sys.stderr)
 
 
