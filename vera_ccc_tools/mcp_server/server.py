@@ -30,6 +30,7 @@ from mcp_types import (
     PaginatedRequestParams,
     TextContent,
     Tool,
+    ToolAnnotations,
 )
 
 from vera_ccc_tools import __version__
@@ -119,7 +120,18 @@ class _Calls:
         self._state.prepare()
         return ListToolsResult(
             tools=[
-                Tool(name=each.name, description=each.description, input_schema=each.schema)
+                Tool(
+                    name=each.name,
+                    title=each.title,
+                    description=each.description,
+                    input_schema=each.schema,
+                    annotations=ToolAnnotations(
+                        read_only_hint=not each.writes,
+                        destructive_hint=False,
+                        idempotent_hint=not each.repeats,
+                        open_world_hint=False,
+                    ),
+                )
                 for each in table.TOOLS
             ]
         )

@@ -7,7 +7,7 @@ whichever engine serves them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from vera_ccc_tools.chunks.detail import LEVELS
@@ -27,17 +27,23 @@ class McpTool:
 
     Attributes:
         name: What a model calls it.
+        title: What a person sees.
         description: For the model: what it does, when to use it, and what to use with it.
         properties: The JSON Schemas of its arguments, by name.
         required: The arguments that it cannot do without.
         run: Does it.
+        writes: Whether it changes more than what this project makes by itself, such as the index.
+        repeats: Whether a second call with the same arguments changes anything.
     """
 
     name: str
+    title: str
     description: str
     properties: Mapping[str, Any]
     required: tuple[str, ...]
     run: Run
+    writes: bool = False
+    repeats: bool = False
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -51,6 +57,7 @@ _TOP_K = {"type": "integer", "default": search.TOP_K}
 TOOLS = (
     McpTool(
         name="context_search",
+        title="Search code",
         description=(
             "Search THIS project's code by meaning, across files. Use it FIRST for any cross-file "
             'question ("where is X", "how does Y work", "what calls Z"), and whenever you cannot '
@@ -94,6 +101,7 @@ TOOLS = (
     ),
     McpTool(
         name="index_status",
+        title="State of the index",
         description="Check whether this project is indexed and how fresh it is.",
         properties={},
         required=(),
@@ -101,6 +109,7 @@ TOOLS = (
     ),
     McpTool(
         name="record_feedback",
+        title="Rate a search",
         description=(
             "Record whether a prior context_search result was helpful: it is logged, for the "
             "quality signal."
@@ -108,9 +117,12 @@ TOOLS = (
         properties={"query_id": _TEXT, "helpful": {"type": "boolean"}, "note": _TEXT},
         required=("query_id", "helpful"),
         run=conversation.record_feedback,
+        writes=True,
+        repeats=True,
     ),
     McpTool(
         name="expand_chunk",
+        title="Read a chunk",
         description=(
             "Read the FULL detail of a chunk that context_search already returned, by its "
             "chunk_id. Call it when a compact result is not enough - do NOT re-run context_search "
@@ -128,6 +140,7 @@ TOOLS = (
     ),
     McpTool(
         name="related_context",
+        title="Chunks around a chunk",
         description=(
             "Given a chunk_id from context_search, return the chunks connected to it through the "
             "import graph - both what it imports AND its consumers (reverse edges) - as compact "
@@ -141,6 +154,7 @@ TOOLS = (
     ),
     McpTool(
         name="set_output_compression",
+        title="How terse to answer",
         description=(
             "Set how terse THIS session's answers should be: the output-compression level that "
             "you apply to your OWN replies. `off`: no rules; `lite`: no filler, preamble or "
@@ -158,9 +172,11 @@ TOOLS = (
         },
         required=("level",),
         run=conversation.set_output_compression,
+        writes=True,
     ),
     McpTool(
         name="record_decision",
+        title="Remember a decision",
         description=(
             "Remember a VALIDATED decision for future sessions: a note that you or the user have "
             "confirmed (an architecture choice, a convention, a settled trade-off), so that it "
@@ -183,9 +199,11 @@ TOOLS = (
         },
         required=("text",),
         run=remember.record_decision,
+        writes=True,
     ),
     McpTool(
         name="session_recall",
+        title="Recall decisions",
         description=(
             "Search THIS project's remembered decisions (of record_decision) for ones relevant to "
             "the query. Hybrid vector + BM25 search, PRECISION-FILTERED: it returns only "
@@ -202,6 +220,7 @@ TOOLS = (
     ),
     McpTool(
         name="summarize_context",
+        title="Digest of this session",
         description=(
             "Get a compact, deterministic digest of what THIS session has done so far: files and "
             "chunks touched, queries run, decisions recorded. It is a STRUCTURED digest of the "
@@ -233,7 +252,14 @@ def call(state: ServerState, name: str, given: Mapping[str, Any] | None, call: C
     if tool is None:
         names = ", ".join(BY_NAME)
         raise InvalidArgument(f"There is no tool {shorten(name)}.", f"The tools are: {names}.")
+    given = given or {}
     try:
-        return tool.run(state, call, Reader(given or {}))
+        answer = tool.run(state, call, Reader(given))
     except Failure as failure:
-        return state.told(failure)
+        answer = state.told(failure)
+    unknown = [name for name in given if name not in tool.properties]
+    if not unknown:
+        return answer
+    names = ", ".join(tool.properties) or "none"
+    note = f"Note: there is no argument {shorten(unknown[0])}; the arguments are: {names}."
+    return replace(answer, text=f"{answer.text}\n\n{note}")

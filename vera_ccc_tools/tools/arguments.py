@@ -5,6 +5,7 @@ Each error is one sentence that names the argument, the value (shortened) and wh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, TypeVar
@@ -51,6 +52,8 @@ class Reader:
 
     def text(self, name: str, limit: int) -> str:
         value = self._given.get(name)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            value = str(value)  # a model's slip, as the next two are
         if not isinstance(value, str):
             raise _wrong(name, value, "a text")
         if not value.strip():
@@ -71,6 +74,8 @@ class Reader:
         value = self._given.get(name)
         if value is None:
             return default
+        if isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]{1,9}", value.strip()):
+            value = int(value)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
@@ -81,6 +86,8 @@ class Reader:
         value = self._given.get(name)
         if value is None:
             return default
+        if isinstance(value, str) and value.strip().lower() in {"true", "false"}:
+            value = value.strip().lower() == "true"
         if not isinstance(value, bool):
             raise _wrong(name, value, "true or false")
         return value
@@ -146,7 +153,10 @@ def required_choice(arguments: Reader, name: str, allowed: tuple[str, ...]) -> s
 
 def count(arguments: Reader, name: str, default: int, most: int) -> int:
     """A number of results: *default* for 0 and less, *most* for more than that."""
-    wanted = arguments.integer(name, default, -_MOST_COUNT, _MOST_COUNT)
+    try:
+        wanted = arguments.integer(name, default, -_MOST_COUNT, _MOST_COUNT)
+    except InvalidArgument:
+        return arguments.integer(name, default, 1, most)  # fails too, and names what makes sense
     return min(wanted, most) if wanted > 0 else default
 
 

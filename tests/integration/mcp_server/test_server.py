@@ -135,6 +135,17 @@ def test_the_tools_are_the_nine_in_their_order(server: Connected) -> None:
     ]
 
 
+def test_each_tool_has_a_title_and_says_whether_it_writes(server: Connected) -> None:
+    hints = {tool.name: tool.annotations for tool in server.tools()}
+    assert all(tool.title for tool in server.tools())
+    assert all(each and not each.destructive_hint for each in hints.values())
+    writing = {name for name, each in hints.items() if each and not each.read_only_hint}
+    assert writing == {"record_feedback", "set_output_compression", "record_decision"}
+    assert [name for name, each in hints.items() if each and not each.idempotent_hint] == [
+        "record_feedback"
+    ]
+
+
 def test_a_search_gives_units_with_ids_and_ends_in_the_hint_and_the_query_id(
     server: Connected,
 ) -> None:

@@ -125,7 +125,7 @@ def test_a_wrong_argument_is_no_error_of_the_protocol(
     running: list[Running], environ: dict[str, str], root: Path
 ) -> None:
     server = started(running, environ, root)
-    for given in ({}, {"query": 5}, {"query": "x", "detail": "tiny"}):
+    for given in ({}, {"query": [5]}, {"query": "x", "detail": "tiny"}):
         call(server, "context_search", **given)
         assert server.read()["result"]["isError"] is True
     server.close()

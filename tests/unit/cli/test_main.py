@@ -254,7 +254,7 @@ def test_a_sync_without_a_project_is_a_failure_with_a_hint(tmp_path: Path) -> No
         (("ccc_search", "[" * 100_000), "The arguments '[[["),
         (("ccc_search", "[]"), "The arguments are []; they have to be an object."),
         (("ccc_search",), "`query` is missing."),
-        (("ccc_search", '{"query": 5}'), "`query` is 5; it has to be a text."),
+        (("ccc_search", '{"query": [5]}'), "`query` is [5]; it has to be a text."),
         (("ccc_nothing",), "There is no tool 'ccc_nothing'."),
     ],
 )

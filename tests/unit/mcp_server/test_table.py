@@ -164,14 +164,14 @@ def test_an_unknown_tool_is_an_error_of_the_protocol(state: ServerState) -> None
     [
         ("context_search", {}, "`query` is missing"),
         ("context_search", {"query": " "}, "`query` is empty"),
-        ("context_search", {"query": 1}, "`query` is 1"),
+        ("context_search", {"query": [1]}, "`query` is \\[1\\]"),
         ("context_search", {"query": "x", "top_k": "many"}, "`top_k` is 'many'"),
         ("context_search", {"query": "x", "top_k": True}, "`top_k` is True"),
         ("context_search", {"query": "x", "detail": "tiny"}, "'tiny'.*`signature`.*`full`"),
         ("context_search", {"query": "x", "source": "web"}, "'web'.*`code`.*`both`"),
         ("context_search", {"query": "x", "max_tokens": 1.5}, "`max_tokens` is 1.5"),
         ("context_search", {"query": "x", "no_graph": "no"}, "`no_graph` is 'no'"),
-        ("context_search", {"query": "x", "package": 3}, "`package` is 3"),
+        ("context_search", {"query": "x", "package": {}}, "`package` is {}"),
         ("record_feedback", {"helpful": True}, "`query_id` is missing"),
         ("record_feedback", {"query_id": "a"}, "`helpful` is missing"),
         ("record_feedback", {"query_id": "a", "helpful": "yes"}, "`helpful` is 'yes'"),
@@ -233,6 +233,22 @@ def test_a_search_without_an_index_is_by_words_and_its_chunks_can_be_expanded(
     nothing, _ = call(state, "context_search", {"query": "zebra"})
     assert "\n\nNo matching code found. — try broader or different terms.\n" in nothing
     assert sorted(state.directory.rglob("*")) == before
+
+
+def test_an_argument_that_there_is_not_is_named_and_the_rest_is_done(state: ServerState) -> None:
+    text, failed = call(state, "session_recall", {"query": "x", "limit": 3})
+    assert not failed
+    assert text.startswith("No confident memory match")
+    assert text.endswith("\n\nNote: there is no argument 'limit'; the arguments are: query, top_k.")
+
+
+@pytest.mark.parametrize("given", [{"top_k": "many"}, {"top_k": 2.5}])
+def test_a_wrong_number_is_answered_with_the_range_that_makes_sense(
+    state: ServerState, given: dict[str, Any]
+) -> None:
+    text, failed = call(state, "session_recall", {"query": "x", **given})
+    assert failed
+    assert re.search(r"it has to be a whole number from 1 to \d+\.", text)
 
 
 def test_memory_and_the_digest_need_no_index(state: ServerState) -> None:
