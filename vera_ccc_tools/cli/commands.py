@@ -12,9 +12,10 @@ from typing import Any
 
 from vera_ccc_tools.ccc import project
 from vera_ccc_tools.cli.terminal import Live, Terminal
-from vera_ccc_tools.errors import Failure, Front, InvalidArgument, shorten
+from vera_ccc_tools.errors import Do, Failure, Front, InvalidArgument, Step, shorten
+from vera_ccc_tools.phrases import say
 from vera_ccc_tools.system.call import Call
-from vera_ccc_tools.system.tasks import Cancel, Task
+from vera_ccc_tools.system.tasks import Cancel, Cancelled, Task
 from vera_ccc_tools.tools.session import Session
 
 LISTENING = 0.2
@@ -53,7 +54,12 @@ def index(options: argparse.Namespace) -> int:
 
         return presentation.indexed(text, terminal)
 
-    return _tool(options, "ccc_index", {}, _Shown(show, waiting="Indexing …"))
+    try:
+        return _tool(options, "ccc_index", {}, _Shown(show, waiting="Indexing …"))
+    except (Cancelled, KeyboardInterrupt):
+        follow = say(Step(Do.FOLLOW), Front.TERMINAL)
+        Terminal(sys.stderr).write(f"ccc's daemon goes on with the index run. {follow}\n")
+        raise
 
 
 def doctor(options: argparse.Namespace) -> int:
@@ -161,7 +167,10 @@ def init(options: argparse.Namespace) -> int:
     if not options.remove:
         live.hint("Checking that the server starts …")
     try:
-        report = (init.take_out if options.remove else init.set_up)(directory, options.agent)
+        if options.remove:
+            report = init.take_out(directory, options.agent)
+        else:
+            report = init.set_up(directory, options.agent, options.terse)
     finally:
         live.end()
     text = _json(report.to_json()) if options.json else f"{clean(report.render())}\n"

@@ -10,7 +10,10 @@ from typing import Any
 from vera_ccc_tools.errors import shorten
 
 AGENTS = ("claude", "cursor", "vscode", "codex", "pi")
-"""For whom a project can be set up: those of `context/agents.py`, not imported for their names."""
+"""For whom a project can be set up: those of `setup/agents.py`, not imported for their names."""
+
+TERSE = ("off", "lite", "standard", "max")
+"""The levels of `setup/terseness.py`, not imported for their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +151,9 @@ def _init_options(parser: argparse.ArgumentParser) -> None:
     where(parser, "--dir")
     parser.add_argument(
         "--agent", choices=AGENTS, default=AGENTS[0], help=f"for whom ({AGENTS[0]})"
+    )
+    parser.add_argument(
+        "--terse", choices=TERSE, default="standard", help="how terse to answer (standard)"
     )
     parser.add_argument("--remove", action="store_true", help="take out what init put in")
     _as_json(parser, "agent, directory, files (path, action), next")

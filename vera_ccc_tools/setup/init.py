@@ -56,8 +56,10 @@ class Report:
         return "\n".join([*(lines or ["Nothing of ours is here."]), *self.next])
 
 
-def set_up(directory: Path, name: str) -> Report:
+def set_up(directory: Path, name: str, level: str = terseness.DEFAULT) -> Report:
     """Write the server's entry for the agent *name*, the block in its instructions, git's rule.
+
+    The block asks for answers as terse as *level* says.
 
     The server is started once before: what it needs is installed now rather than by the agent,
     which would not wait for it.
@@ -71,13 +73,13 @@ def set_up(directory: Path, name: str) -> Report:
     start = launch.find()
     entry = agent.entry(start.command, start.args, directory)
     _check_words([entry["command"], *entry["args"]])
-    planned = list(_planned(ProjectFiles(directory), agent, entry))
+    planned = list(_planned(ProjectFiles(directory), agent, entry, level))
     if any(change.differs for change in planned):
         launch.check(start, directory)
         with _exclusive():
-            planned = list(_planned(ProjectFiles(directory), agent, entry))
+            planned = list(_planned(ProjectFiles(directory), agent, entry, level))
             apply(directory, planned)
-    return Report(agent, directory, tuple(planned), tuple(_next(directory, agent, start)))
+    return Report(agent, directory, tuple(planned), tuple(_next(directory, agent, start, level)))
 
 
 def take_out(directory: Path, name: str) -> Report:
@@ -96,13 +98,15 @@ def take_out(directory: Path, name: str) -> Report:
 # --- plans ------------------------------------------------------------------------------------
 
 
-def _planned(files: ProjectFiles, agent: Agent, entry: json_edit.Entry) -> Iterator[Change]:
+def _planned(
+    files: ProjectFiles, agent: Agent, entry: json_edit.Entry, level: str
+) -> Iterator[Change]:
     """The agent's configuration and instructions, and git's ignore file, as they should be."""
     text = files.text(agent.config)
     yield files.change(agent.config, _form(agent).put(text, _place(agent), entry))
     name = _instructions(files, agent)
     text = files.text(name)
-    body = guidance.block(terseness.rules("standard"))
+    body = guidance.block(terseness.rules(level))
     span = None if text is None else blocks.find_marked(text, guidance.BEGIN, guidance.END, name)
     if text is None or span is None:
         yield files.change(name, blocks.append(text, body, gap=True))
@@ -220,7 +224,7 @@ def _lacks_rule(directory: Path) -> bool:
         return False
 
 
-def _next(directory: Path, agent: Agent, start: launch.Launch) -> Iterable[str]:
+def _next(directory: Path, agent: Agent, start: launch.Launch, level: str) -> Iterable[str]:
     repository = project.find_repository(directory)
     if repository is not None and repository != directory:
         above = start.line("init", "--agent", agent.name, "--dir", str(repository))
@@ -229,6 +233,9 @@ def _next(directory: Path, agent: Agent, start: launch.Launch) -> Iterable[str]:
             f"read the files there: for these, run {above}"
         )
     yield agent.next
+    if level != "off":
+        off = start.line("init", "--agent", agent.name, "--dir", str(directory), "--terse", "off")
+        yield f"The agent is asked for terse answers (`{level}`); not so after: {off}"
     root = project.find_root(directory)
     if root is None or not Places(Environment()).is_indexed(root):
         command = start.line("index", "--cwd", str(directory))

@@ -106,9 +106,20 @@ def test_an_older_block_is_brought_up_to_date_where_it_stands(tmp_path: Path) ->
 
 
 def test_the_next_step_names_the_index_only_where_there_is_none(tmp_path: Path) -> None:
-    assert "index --cwd" in init.set_up(tmp_path, "claude").next[-1]
+    assert "index --cwd" in init.set_up(tmp_path, "claude", "off").next[-1]
     make_project(tmp_path)
-    assert init.set_up(tmp_path, "claude").next == (AGENTS["claude"].next,)
+    assert init.set_up(tmp_path, "claude", "off").next == (AGENTS["claude"].next,)
+
+
+def test_how_terse_the_agent_answers_can_be_chosen_and_is_said_with_the_way_out(
+    tmp_path: Path,
+) -> None:
+    said = init.set_up(tmp_path, "claude").next[1]
+    assert "(`standard`)" in said
+    assert said.endswith(f"init --agent claude --dir {tmp_path} --terse off")
+    assert "Output compression" in (tmp_path / "CLAUDE.md").read_text("utf-8")
+    init.set_up(tmp_path, "claude", "off")
+    assert "Output compression" not in (tmp_path / "CLAUDE.md").read_text("utf-8")
 
 
 def test_below_the_root_of_a_repository_it_is_told_where_agents_look(
