@@ -242,7 +242,7 @@ def _read_until(terminal: int, wanted: str) -> str:
     return text
 
 
-def until(condition: Callable[[], Any], seconds: float = 10.0) -> Any:
+def until(condition: Callable[[], Any], seconds: float = 30.0) -> Any:
     """Wait until *condition* gives something true, and return it; fail after *seconds*."""
     end = time.monotonic() + seconds
     pause = threading.Event()
